@@ -1,0 +1,65 @@
+"""goodprior: from a belief about functions to a prior over weights, and to its posterior.
+
+The rooms, in the order in which data flows: `networks`, `beliefs`, `priors`, `matching`, `data`,
+`inference`, `evaluation`, `plots`, `cli`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Names are imported from their rooms when first used: `import goodprior` alone loads no JAX.
+_ROOMS = {
+    "networks": ("MLP", "Dense"),
+    "beliefs": (
+        "Box",
+        "GaussianProcess",
+        "Grid",
+        "MeasurementSet",
+        "Rows",
+        "matern12",
+        "matern32",
+        "matern52",
+        "periodic",
+        "rational_quadratic",
+        "rbf",
+        "rows_and_box",
+    ),
+    "priors": ("GaussianPrior", "Prior"),
+    "matching": ("Energy", "Wasserstein", "compare", "match"),
+    "data": ("Scaling",),
+    "inference": (
+        "SGHMC",
+        "Binary",
+        "Categorical",
+        "Gaussian",
+        "Heteroscedastic",
+        "Posterior",
+        "StudentT",
+        "sample_posterior",
+    ),
+    "evaluation": ("diagnose", "regression_metrics"),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = [*_ROOM_OF, "__version__"]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from goodprior.beliefs import *  # noqa: F403
+    from goodprior.data import *  # noqa: F403
+    from goodprior.evaluation import *  # noqa: F403
+    from goodprior.inference import *  # noqa: F403
+    from goodprior.matching import *  # noqa: F403
+    from goodprior.networks import *  # noqa: F403
+    from goodprior.priors import *  # noqa: F403
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOM_OF:
+        return getattr(import_module(f"goodprior.{_ROOM_OF[name]}"), name)
+    raise AttributeError(f"module 'goodprior' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,33 @@
+"""Beliefs: distributions over functions that can be sampled at points, and where to look at them.
+
+A belief is anything with `sample(key, x, n)`; `GaussianProcess` over a kernel is the usual one.
+"""
+
+from goodprior.beliefs.gaussian_process import GaussianProcess
+from goodprior.beliefs.kernels import (
+    KERNELS,
+    matern12,
+    matern32,
+    matern52,
+    periodic,
+    rational_quadratic,
+    rbf,
+)
+from goodprior.beliefs.measurement import Box, Grid, MeasurementSet, Mix, Rows, rows_and_box
+
+__all__ = [
+    "KERNELS",
+    "Box",
+    "GaussianProcess",
+    "Grid",
+    "MeasurementSet",
+    "Mix",
+    "Rows",
+    "matern12",
+    "matern32",
+    "matern52",
+    "periodic",
+    "rational_quadratic",
+    "rbf",
+    "rows_and_box",
+]

@@ -1,0 +1,89 @@
+"""Gaussian processes as beliefs, and their exact posterior for comparison."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+from tinygp.kernels import Kernel
+
+from goodprior import checks
+from goodprior.beliefs.covariance import check_functions, cholesky
+
+
+class GaussianProcess(eqx.Module):
+    """A Gaussian process with any tinygp kernel; several outputs are independent.
+
+    >>> import jax
+    >>> from goodprior.beliefs import rbf
+    >>> belief = GaussianProcess(rbf(lengthscale=0.6))
+    >>> belief.sample(jax.random.key(0), jax.numpy.linspace(-1, 1, 20)[:, None], 3).shape
+    (3, 20, 1)
+    """
+
+    kernel: Kernel
+    mean: Callable[[Float[Array, " in"]], Array] | None = None
+    outputs: int = eqx.field(static=True, default=1)
+
+    def __check_init__(self):
+        checks.whole("outputs", self.outputs)
+
+    def sample(
+        self, key: PRNGKeyArray, x: Float[Array, "points in"], n: int
+    ) -> Float[Array, "n points out"]:
+        """`n` functions at the points `x`."""
+        x = checks.matrix("x", x)
+        functions = _sample(self, key, x, checks.whole("n", n))
+        check_functions(functions, self)
+        return functions
+
+    def posterior(
+        self,
+        x: Float[Array, "rows in"],
+        y: Float[Array, "rows out"],
+        noise_variance: float,
+        at: Float[Array, "points in"],
+    ) -> tuple[Float[Array, "points out"], Float[Array, "points points"]]:
+        """Mean and covariance at new points after seeing `y` at `x` with Gaussian noise.
+
+        The covariance is that of the function, without noise, and the same for every output.
+        """
+        x, at, y = checks.matrix("x", x), checks.matrix("at", at), checks.table("y", y)
+        if len(x) != len(y):
+            raise ValueError(f"x and y must have as many rows: {len(x)} and {len(y)}")
+        return _posterior(self, x, y, checks.positive("noise_variance", noise_variance), at)
+
+    def _mean(self, x: Float[Array, "points in"]) -> Float[Array, "points out"]:
+        if self.mean is None:
+            return jnp.zeros((len(x), self.outputs), x.dtype)
+        return jax.vmap(lambda one: jnp.broadcast_to(self.mean(one), (self.outputs,)))(x)  # type: ignore[misc]
+
+
+@eqx.filter_jit
+def _sample(belief: GaussianProcess, key: PRNGKeyArray, x: Array, n: int) -> Array:
+    noise = jax.random.normal(key, (len(x), n * belief.outputs))
+    with jax.enable_x64(True):
+        wide = x.astype(jnp.float64)
+        factor, _ = cholesky(belief.kernel(wide, wide).astype(jnp.float64))
+        functions = (factor @ noise.astype(jnp.float64)).astype(jnp.float32)
+    functions = functions.reshape(len(x), n, belief.outputs).swapaxes(0, 1)
+    return functions + belief._mean(x)
+
+
+@eqx.filter_jit
+def _posterior(
+    belief: GaussianProcess, x: Array, y: Array, noise_variance: float, at: Array
+) -> tuple[Array, Array]:
+    residual = y - belief._mean(x)
+    with jax.enable_x64(True):
+        wide, new = x.astype(jnp.float64), at.astype(jnp.float64)
+        noise = noise_variance * jnp.eye(len(x), dtype=jnp.float64)
+        factor, _ = cholesky(belief.kernel(wide, wide) + noise)
+        cross = jax.scipy.linalg.solve_triangular(factor, belief.kernel(wide, new), lower=True)
+        whitened = jax.scipy.linalg.solve_triangular(
+            factor, residual.astype(jnp.float64), lower=True
+        )
+        mean = (cross.T @ whitened).astype(jnp.float32)
+        covariance = (belief.kernel(new, new) - cross.T @ cross).astype(jnp.float32)
+    return mean + belief._mean(at), covariance

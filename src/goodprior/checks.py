@@ -1,0 +1,66 @@
+"""What the rooms ask of their arguments: each check names the argument, the rule and what it found."""
+
+from collections.abc import Collection
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+
+def matrix(name: str, value: object) -> Array:
+    """`value` as a finite float32 matrix (rows, columns) with at least one row and column."""
+    array = _numbers(name, value)
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(
+            f"{name} must be a table with rows and columns, at least one of each; "
+            f"its shape is {array.shape}"
+        )
+    return array
+
+
+def table(name: str, value: object) -> Array:
+    """Like `matrix`, but a vector is taken as one column."""
+    array = _numbers(name, value)
+    return matrix(name, array[:, None] if array.ndim == 1 else array)
+
+
+def _numbers(name: str, value: object) -> Array:
+    if isinstance(value, jax.core.Tracer):
+        return value  # type: ignore[return-value]  # being traced: only its shape is known
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers only: {error}") from None
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        raise ValueError(
+            f"{name} must be finite; it has {len(bad)} NaN or infinite values, "
+            f"the first at index {tuple(int(i) for i in bad[0])}"
+        )
+    with np.errstate(over="ignore"):
+        narrow = array.astype(np.float32)
+    if not np.isfinite(narrow).all():
+        raise ValueError(f"{name} has values beyond 3e38, too large for single precision; rescale")
+    return jnp.asarray(narrow)
+
+
+def positive(name: str, value: float) -> float:
+    """A finite number above zero."""
+    if not (np.isscalar(value) and np.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be a finite number above zero, got {value!r}")
+    return float(value)
+
+
+def whole(name: str, value: int, *, least: int = 1) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
+def one_of(name: str, value: str, options: Collection[str]) -> str:
+    """One of the given words."""
+    if value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(sorted(options))}; got {value!r}")
+    return value

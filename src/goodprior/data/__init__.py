@@ -1,0 +1,10 @@
+"""Data: standardising tables (`Scaling`), and the paper's example sets.
+
+Named benchmark sets are read from the folder in `GOODPRIOR_DATA` (`load`).
+"""
+
+from goodprior.data.examples import gap_1d
+from goodprior.data.registry import Dataset, data_folder, load
+from goodprior.data.scaling import Scaling
+
+__all__ = ["Dataset", "Scaling", "data_folder", "gap_1d", "load"]

@@ -1,0 +1,34 @@
+"""Inference: likelihoods, the posterior density, its samplers, and what the draws predict.
+
+`sample_posterior` runs several chains of a sampler and returns a `Posterior`.
+"""
+
+from goodprior.inference.chains import SamplingError, sample_posterior
+from goodprior.inference.density import Density
+from goodprior.inference.likelihoods import (
+    Binary,
+    Categorical,
+    Gaussian,
+    Heteroscedastic,
+    Likelihood,
+    StudentT,
+)
+from goodprior.inference.posterior import Posterior
+from goodprior.inference.predictive import ClassPrediction, Prediction
+from goodprior.inference.sghmc import SGHMC
+
+__all__ = [
+    "SGHMC",
+    "Binary",
+    "Categorical",
+    "ClassPrediction",
+    "Density",
+    "Gaussian",
+    "Heteroscedastic",
+    "Likelihood",
+    "Posterior",
+    "Prediction",
+    "SamplingError",
+    "StudentT",
+    "sample_posterior",
+]

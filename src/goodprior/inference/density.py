@@ -1,0 +1,34 @@
+"""The posterior density that samplers see."""
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float
+
+from goodprior.inference.likelihoods import Likelihood
+from goodprior.priors import Prior
+from goodprior.priors.base import Latent
+
+
+class Density(eqx.Module):
+    """The log density of a latent given data, up to a constant, and tempered.
+
+    `-U(latent) / temperature` with `U = -log p(D | weights) - log p(latent)`: a cold posterior
+    sharpens likelihood and prior together (paper, appendix A.4). From a minibatch the likelihood
+    is scaled to all `rows`, so that its gradient is unbiased.
+    """
+
+    prior: Prior
+    likelihood: Likelihood
+    rows: int = eqx.field(static=True)
+    temperature: float = 1.0
+
+    def log_likelihood(self, latent: Latent, X: Array, y: Array) -> Float[Array, ""]:
+        """The log likelihood of these rows, summed."""
+        outputs = jax.vmap(self.prior.weights(latent))(X)
+        return jax.vmap(self.likelihood.log_prob)(outputs, y).sum()
+
+    def __call__(self, latent: Latent, X: Array, y: Array) -> Float[Array, ""]:
+        """The log density, estimated from a batch of rows (all of them: exact)."""
+        scale = self.rows / len(X)
+        log_likelihood = scale * self.log_likelihood(latent, X, y)
+        return (log_likelihood + self.prior.log_prob(latent)) / self.temperature

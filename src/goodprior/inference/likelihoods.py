@@ -1,0 +1,176 @@
+"""Likelihoods: how a network's outputs explain the targets (paper, appendix A.2)."""
+
+from abc import abstractmethod
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.stats import norm
+from jax.scipy.stats import t as student_t
+from jaxtyping import Array, Float, Int
+
+from goodprior import checks
+from goodprior.inference.predictive import ClassPrediction, Prediction
+
+
+class Likelihood(eqx.Module):
+    """The contract: targets are checked once, their density is stated for one row."""
+
+    @abstractmethod
+    def targets(self, y: object) -> Array:
+        """The targets as an array with one row each, or a `ValueError` that says what is wrong."""
+
+    @abstractmethod
+    def outputs(self, targets: int) -> int:
+        """How many outputs the network needs for so many targets."""
+
+    @abstractmethod
+    def log_prob(self, output: Float[Array, " out"], y: Array) -> Float[Array, ""]:
+        """The log density of one row's target given the network's outputs there."""
+
+    @abstractmethod
+    def predict(
+        self, functions: Float[Array, "draws points out"]
+    ) -> Prediction | ClassPrediction:
+        """The prediction that function draws make."""
+
+
+class Gaussian(Likelihood):
+    """Gaussian noise of a known variance, the same everywhere.
+
+    >>> Gaussian(0.1).outputs(1)
+    1
+    """
+
+    noise_variance: float
+
+    def __check_init__(self):
+        checks.positive("noise_variance", self.noise_variance)
+
+    def targets(self, y: object) -> Float[Array, "rows targets"]:
+        return checks.table("y", y)
+
+    def outputs(self, targets: int) -> int:
+        return targets
+
+    def log_prob(
+        self, output: Float[Array, " out"], y: Float[Array, " out"]
+    ) -> Float[Array, ""]:
+        return norm.logpdf(y, output, self.noise_variance**0.5).sum()
+
+    def predict(self, functions: Float[Array, "draws points out"]) -> Prediction:
+        return Prediction(functions, jnp.full_like(functions, self.noise_variance**0.5))
+
+
+class StudentT(Likelihood):
+    """Student-t noise: robust to outliers. `scale` is the noise scale, not its deviation."""
+
+    scale: float
+    degrees: float = 4.0
+
+    def __check_init__(self):
+        checks.positive("scale", self.scale)
+        if self.degrees <= 2:
+            raise ValueError(f"degrees must be above 2 (a finite variance), got {self.degrees!r}")
+
+    def targets(self, y: object) -> Float[Array, "rows targets"]:
+        return checks.table("y", y)
+
+    def outputs(self, targets: int) -> int:
+        return targets
+
+    def log_prob(
+        self, output: Float[Array, " out"], y: Float[Array, " out"]
+    ) -> Float[Array, ""]:
+        return student_t.logpdf(y, self.degrees, output, self.scale).sum()
+
+    def predict(self, functions: Float[Array, "draws points out"]) -> Prediction:
+        return Prediction(functions, jnp.full_like(functions, self.scale), self.degrees)
+
+
+class Heteroscedastic(Likelihood):
+    """Gaussian noise whose variance is the network's to say.
+
+    The first half of the outputs are means, the second half log variances. With the prior wrapped
+    in `LearnedNoise` the log variances are constants that are sampled with the weights; with a
+    network of twice the outputs, and a belief for them, they depend on the input.
+
+    The log variance is kept above `log(least_variance)`, so that a few rows explained perfectly
+    cannot run the density up without limit.
+    """
+
+    least_variance: float = 1e-6
+
+    def targets(self, y: object) -> Float[Array, "rows targets"]:
+        return checks.table("y", y)
+
+    def outputs(self, targets: int) -> int:
+        return 2 * targets
+
+    def _split(self, outputs: Float[Array, "*shape out"]) -> tuple[Array, Array]:
+        mean, log_variance = jnp.split(outputs, 2, axis=-1)
+        return mean, jnp.sqrt(jnp.exp(log_variance) + self.least_variance)
+
+    def log_prob(
+        self, output: Float[Array, " out"], y: Float[Array, " targets"]
+    ) -> Float[Array, ""]:
+        mean, std = self._split(output)
+        return norm.logpdf(y, mean, std).sum()
+
+    def predict(self, functions: Float[Array, "draws points out"]) -> Prediction:
+        return Prediction(*self._split(functions))
+
+
+class Categorical(Likelihood):
+    """Classes 0 … classes - 1 with softmax probabilities, one output per class."""
+
+    classes: int = eqx.field(static=True)
+
+    def __check_init__(self):
+        checks.whole("classes", self.classes, least=2)
+
+    def targets(self, y: object) -> Int[Array, " rows"]:
+        return _labels(y, self.classes)
+
+    def outputs(self, targets: int) -> int:
+        return self.classes
+
+    def log_prob(self, output: Float[Array, " out"], y: Int[Array, ""]) -> Float[Array, ""]:
+        return jax.nn.log_softmax(output)[y]
+
+    def predict(self, functions: Float[Array, "draws points out"]) -> ClassPrediction:
+        return ClassPrediction(jax.nn.log_softmax(functions, axis=-1))
+
+
+class Binary(Likelihood):
+    """Two classes, 0 and 1, with one output: the logit of class 1."""
+
+    def targets(self, y: object) -> Int[Array, " rows"]:
+        return _labels(y, 2)
+
+    def outputs(self, targets: int) -> int:
+        return 1
+
+    def log_prob(self, output: Float[Array, " out"], y: Int[Array, ""]) -> Float[Array, ""]:
+        return jax.nn.log_sigmoid(jnp.where(y == 1, output[0], -output[0]))
+
+    def predict(self, functions: Float[Array, "draws points out"]) -> ClassPrediction:
+        return ClassPrediction(
+            jnp.concatenate([jax.nn.log_sigmoid(-functions), jax.nn.log_sigmoid(functions)], -1)
+        )
+
+
+def _labels(y: object, classes: int) -> Int[Array, " rows"]:
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1 or len(labels) == 0:
+        raise ValueError(f"y must be a vector of labels, one per row; its shape is {labels.shape}")
+    whole = np.asarray(labels, np.float64)
+    if not np.array_equal(whole, np.round(whole)) or whole.min() < 0 or whole.max() >= classes:
+        raise ValueError(
+            f"y must hold whole numbers from 0 to {classes - 1}; found values from "
+            f"{whole.min():g} to {whole.max():g}"
+        )
+    return jnp.asarray(labels, jnp.int32)

@@ -1,0 +1,63 @@
+"""The posterior: draws, what they predict, and how they came about."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from goodprior import checks
+from goodprior.data.scaling import Scaling
+from goodprior.inference.likelihoods import Likelihood
+from goodprior.inference.predictive import ClassPrediction, Prediction
+from goodprior.priors import Prior
+from goodprior.priors.base import Latent
+
+BLOCK = 4_000_000  # outputs and hidden units evaluated at once when predicting
+
+
+class Posterior(eqx.Module):
+    """Draws of the latent, stacked: every leaf has leading axes (chains, draws).
+
+    `probe` traces function values at a few points between draws, for diagnostics. `report` holds
+    what the sampler says of itself (temperatures, clamped noise, divergences). With a `scaling`,
+    inputs and predictions are on the original scale of the data.
+    """
+
+    prior: Prior
+    likelihood: Likelihood
+    draws: Latent
+    probe: Float[np.ndarray, "chains times values"]
+    report: dict[str, Any]
+    scaling: Scaling | None = None
+
+    @property
+    def chains(self) -> int:
+        return jax.tree.leaves(self.draws)[0].shape[0]
+
+    @property
+    def draws_per_chain(self) -> int:
+        return jax.tree.leaves(self.draws)[0].shape[1]
+
+    def functions(self, X: object) -> Float[Array, "draws points out"]:
+        """The network's outputs for every draw, chain after chain, in the network's own units."""
+        x = checks.matrix("X", X) if self.scaling is None else self.scaling.inputs(X)
+        flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), self.draws)
+        count = self.chains * self.draws_per_chain
+        rows = max(1, BLOCK // (count * 100))
+        blocks = [_functions(self.prior, flat, x[i : i + rows]) for i in range(0, len(x), rows)]
+        return jnp.concatenate(blocks, axis=1)
+
+    def predict(self, X: object) -> Prediction | ClassPrediction:
+        """What the draws say about new rows."""
+        prediction = self.likelihood.predict(self.functions(X))
+        if self.scaling is None or not isinstance(prediction, Prediction):
+            return prediction
+        return prediction.rescale(self.scaling.y_mean, self.scaling.y_std)
+
+
+@eqx.filter_jit
+def _functions(prior: Prior, draws: Latent, x: Array) -> Array:
+    return jax.lax.map(lambda latent: jax.vmap(prior.weights(latent))(x), draws)

@@ -1,0 +1,155 @@
+"""Predictions: mixtures over posterior draws, for numbers and for classes.
+
+Intervals for the function and for an observation are two things: the first says where the curve
+is, the second where the next measurement will fall.
+"""
+
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import betainc, logsumexp, ndtr, xlogy
+from jax.scipy.stats import norm
+from jax.scipy.stats import t as student_t
+from jaxtyping import Array, Float
+
+Of = Literal["observation", "function"]
+
+
+class Prediction(eqx.Module):
+    """A mixture with one component per posterior draw: location plus scale times noise.
+
+    The noise is Gaussian, or Student-t with `degrees` degrees of freedom. `location` holds the
+    function draws themselves.
+
+    >>> import jax.numpy as jnp
+    >>> p = Prediction(jnp.array([[[0.0]], [[2.0]]]), jnp.ones((2, 1, 1)))
+    >>> p.mean.item(), p.function_std.item(), round(p.std.item(), 4)
+    (1.0, 1.0, 1.4142)
+    """
+
+    location: Float[Array, "draws points targets"]
+    scale: Float[Array, "draws points targets"]
+    degrees: float | None = None
+
+    @property
+    def mean(self) -> Float[Array, "points targets"]:
+        """The predictive mean."""
+        return self.location.mean(axis=0)
+
+    @property
+    def function_std(self) -> Float[Array, "points targets"]:
+        """The standard deviation of the function, without observation noise."""
+        return self.location.std(axis=0)
+
+    @property
+    def std(self) -> Float[Array, "points targets"]:
+        """The standard deviation of an observation: function and noise."""
+        heavier = 1.0 if self.degrees is None else self.degrees / (self.degrees - 2)
+        return jnp.sqrt(self.function_std**2 + heavier * (self.scale**2).mean(axis=0))
+
+    def log_prob(self, y: Float[Array, "points targets"]) -> Float[Array, "points targets"]:
+        """The log density of observations under the mixture."""
+        z = (y - self.location) / self.scale
+        each = norm.logpdf(z) if self.degrees is None else student_t.logpdf(z, self.degrees)
+        return logsumexp(each - jnp.log(self.scale), axis=0) - jnp.log(len(self.location))
+
+    def log_prob_moment(self, y: Float[Array, "points targets"]) -> Float[Array, "points targets"]:
+        """The log density under one Gaussian with the mixture's mean and variance (the paper's)."""
+        return norm.logpdf(y, self.mean, self.std)
+
+    def cdf(self, y: Float[Array, "points targets"]) -> Float[Array, "points targets"]:
+        """The probability that an observation falls below `y`."""
+        z = (y - self.location) / self.scale
+        return (ndtr(z) if self.degrees is None else _student_cdf(z, self.degrees)).mean(axis=0)
+
+    def quantiles(
+        self, levels: Float[np.ndarray, " levels"] | list[float], of: Of = "observation"
+    ) -> Float[Array, "levels points targets"]:
+        """Quantiles of an observation, or of the function."""
+        levels = np.asarray(levels, np.float64)
+        if ((levels <= 0) | (levels >= 1)).any():
+            raise ValueError(f"quantile levels must lie strictly between 0 and 1, got {levels}")
+        if of == "function":
+            return jnp.quantile(self.location, jnp.asarray(levels, jnp.float32), axis=0)
+        return jnp.stack([_invert_cdf(self, float(level)) for level in levels])
+
+    def interval(
+        self, level: float = 0.95, of: Of = "observation"
+    ) -> tuple[Float[Array, "points targets"], Float[Array, "points targets"]]:
+        """The central interval that holds a share `level` of the probability."""
+        low, high = self.quantiles([(1 - level) / 2, (1 + level) / 2], of)
+        return low, high
+
+    def sample(self, key: Array) -> Float[Array, "draws points targets"]:
+        """One observation per draw and point."""
+        if self.degrees is None:
+            noise = jax.random.normal(key, self.location.shape)
+        else:
+            noise = jax.random.t(key, self.degrees, self.location.shape)
+        return self.location + self.scale * noise
+
+    def rescale(self, mean: np.ndarray, std: np.ndarray) -> "Prediction":
+        """The same prediction for targets `mean + std * y`."""
+        m, s = jnp.asarray(mean, jnp.float32), jnp.asarray(std, jnp.float32)
+        return Prediction(self.location * s + m, self.scale * s, self.degrees)
+
+
+def _student_cdf(z: Array, degrees: float) -> Array:
+    tail = 0.5 * betainc(degrees / 2, 0.5, degrees / (degrees + z**2))
+    return jnp.where(z > 0, 1 - tail, tail)
+
+
+@eqx.filter_jit
+def _invert_cdf(prediction: Prediction, level: float) -> Array:
+    """Bisection: the mixture's quantile lies between the extreme quantiles of its components."""
+    reach = 12.0 if prediction.degrees is None else 1e3
+    low = (prediction.location - reach * prediction.scale).min(axis=0)
+    high = (prediction.location + reach * prediction.scale).max(axis=0)
+
+    def halve(_: int, bracket: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = bracket
+        middle = 0.5 * (low + high)
+        below = prediction.cdf(middle) < level
+        return jnp.where(below, middle, low), jnp.where(below, high, middle)
+
+    low, high = jax.lax.fori_loop(0, 50, halve, (low, high))
+    return 0.5 * (low + high)
+
+
+class ClassPrediction(eqx.Module):
+    """Class probabilities of every posterior draw.
+
+    >>> import jax.numpy as jnp
+    >>> p = ClassPrediction(jnp.log(jnp.array([[[0.9, 0.1]], [[0.1, 0.9]]])))
+    >>> p.probabilities.round(2).tolist(), bool(p.mutual_information[0] > 0.3)
+    ([[0.5, 0.5]], True)
+    """
+
+    log_probabilities: Float[Array, "draws points classes"]
+
+    @property
+    def probabilities(self) -> Float[Array, "points classes"]:
+        """The predictive probabilities, averaged over draws."""
+        return jnp.exp(self.log_probabilities).mean(axis=0)
+
+    @property
+    def entropy(self) -> Float[Array, " points"]:
+        """The entropy of the predictive probabilities, in nats: all uncertainty."""
+        return _entropy(self.probabilities)
+
+    @property
+    def mutual_information(self) -> Float[Array, " points"]:
+        """How much a label would tell about the function: what more data could remove."""
+        return self.entropy - _entropy(jnp.exp(self.log_probabilities)).mean(axis=0)
+
+    def log_prob(self, y: Array) -> Float[Array, " points"]:
+        """The log probability of the labels, `y` in 0 … classes - 1."""
+        picked = jnp.take_along_axis(self.log_probabilities, y[None, :, None], axis=-1)[..., 0]
+        return logsumexp(picked, axis=0) - jnp.log(len(self.log_probabilities))
+
+
+def _entropy(probabilities: Float[Array, "*shape classes"]) -> Float[Array, "*shape"]:
+    return -xlogy(probabilities, probabilities).sum(axis=-1)

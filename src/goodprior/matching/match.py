@@ -1,0 +1,231 @@
+"""`match`: tune a prior until its functions are like the belief's (paper, algorithm 1)."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from goodprior import checks
+from goodprior.beliefs.base import Belief
+from goodprior.beliefs.measurement import MeasurementSet
+from goodprior.matching.critic import Wasserstein
+from goodprior.matching.distances import (
+    Distance,
+    Energy,
+    Functions,
+    energy_distance,
+    squared_mmd,
+)
+from goodprior.priors import Prior
+
+DISTANCES: dict[str, Callable[[], Distance]] = {"energy": Energy, "wasserstein": Wasserstein}
+CHUNK = 10  # steps of the prior between two looks at the progress
+
+
+class Comparison(NamedTuple):
+    """How like two samples of functions are, whatever was minimised to make them so.
+
+    `std_ratio` is the ratio of marginal standard deviations, prior over belief, averaged over the
+    points.
+    """
+
+    energy_distance: float
+    squared_mmd: float
+    std_ratio: float
+
+
+@dataclass(frozen=True)
+class History:
+    """What happened during a match; `before` and `after` are measured on held-out draws."""
+
+    distance: Float[np.ndarray, " steps"]
+    seconds: float
+    before: Comparison | None = None
+    after: Comparison | None = None
+
+
+class Match(NamedTuple):
+    """A matched prior and the history of its matching."""
+
+    prior: Prior
+    history: History
+
+
+class _State(NamedTuple):
+    """All that changes during a match, as one pytree."""
+
+    arrays: PyTree
+    optimiser: optax.OptState
+    distance: Any
+
+
+def match(
+    prior: Prior,
+    belief: Belief,
+    points: MeasurementSet,
+    *,
+    key: PRNGKeyArray,
+    distance: str | Distance = "energy",
+    steps: int | None = None,
+    draws: int = 128,
+    held_out: int = 512,
+    on_progress: Callable[[int, int, float], None] | None = None,
+) -> Match:
+    """Tune the prior's arrays until its functions are like the belief's at the points.
+
+    Each step draws a measurement set and `draws` functions of the belief and of the prior, and
+    moves the prior along the gradient of the distance. `on_progress(step, steps, value)` is
+    called every few steps. `held_out` draws measure prior and belief before and after (0: don't).
+
+    >>> import jax
+    >>> from goodprior.beliefs import GaussianProcess, Grid, rbf
+    >>> from goodprior.networks import MLP
+    >>> from goodprior.priors import GaussianPrior
+    >>> prior = GaussianPrior(MLP(1, (20,), 1, key=jax.random.key(0)))
+    >>> belief, points = GaussianProcess(rbf(0.5)), Grid([-1], [1], 20)
+    >>> matched, history = match(prior, belief, points, steps=20, key=jax.random.key(1))
+    >>> history.after.energy_distance < history.before.energy_distance
+    True
+    """
+    metric = _distance(distance)
+    steps = metric.steps if steps is None else checks.whole("steps", steps)
+    checks.whole("draws", draws, least=2)
+    _check_fits(prior, belief, points, key)
+
+    started = time.perf_counter()
+    key_run, key_init, key_held_out = jax.random.split(key, 3)
+    arrays, rest = eqx.partition(prior, eqx.is_inexact_array)
+    optimiser_state = metric.optimiser(steps).init(arrays)
+    state = _State(arrays, optimiser_state, metric.init(key_init, points.size))
+    values = np.zeros(0)
+    while len(values) < steps:
+        size = min(CHUNK, steps - len(values))
+        keys = jax.random.split(jax.random.fold_in(key_run, len(values)), size)
+        x, targets = _measure(belief, points, keys, draws, metric.redraw)
+        state, chunk = _run(state, rest, metric, steps, keys, x, targets)
+        values = np.concatenate([values, np.asarray(chunk)])
+        _check_finite(values)
+        if on_progress is not None:
+            on_progress(len(values), steps, float(values[-1]))
+    matched = eqx.combine(state.arrays, rest)
+    seconds = time.perf_counter() - started
+
+    before = after = None
+    if held_out:
+        before = compare(prior, belief, points, key=key_held_out, draws=held_out)
+        after = compare(matched, belief, points, key=key_held_out, draws=held_out)
+    return Match(matched, History(values, seconds, before, after))
+
+
+def compare(
+    prior: Prior, belief: Belief, points: MeasurementSet, *, key: PRNGKeyArray, draws: int = 2000
+) -> Comparison:
+    """Compare the prior's functions with the belief's, on fresh draws at fresh points."""
+    key_points, key_belief, key_prior = jax.random.split(key, 3)
+    x = points.sample(key_points)
+    target = belief.sample(key_belief, x, draws)
+    functions = _functions(prior, key_prior, x, draws)
+    ratio = jnp.mean(functions.std(0) / target.std(0))
+    return Comparison(
+        float(energy_distance(functions, target)),
+        float(squared_mmd(functions, target)),
+        float(ratio),
+    )
+
+
+_functions = eqx.filter_jit(lambda prior, key, x, n: prior.functions(key, x, n))
+
+
+def _distance(distance: str | Distance) -> Distance:
+    if isinstance(distance, Distance):
+        return distance
+    return DISTANCES[checks.one_of("distance", distance, DISTANCES)]()
+
+
+def _check_fits(prior: Prior, belief: Belief, points: MeasurementSet, key: PRNGKeyArray) -> None:
+    """Meet misfits of inputs and outputs with a sentence, before anything is compiled."""
+    x = points.sample(key)
+    target = belief.sample(key, x, 2)
+    if target.ndim != 3 or target.shape[:2] != (2, len(x)):
+        raise ValueError(
+            "belief.sample(key, x, n) must return an array of shape (n, points, outputs); for "
+            f"n=2 and {len(x)} points it gave {target.shape}"
+        )
+    try:
+        functions = jax.eval_shape(lambda key: prior.functions(key, x, 2), key)
+    except TypeError as error:
+        raise ValueError(
+            f"the network does not take the points, which have {x.shape[1]} inputs: {error}"
+        ) from error
+    if functions.shape != target.shape:
+        raise ValueError(
+            f"the network has {functions.shape[-1]} outputs, the belief {target.shape[-1]}"
+        )
+
+
+def _measure(
+    belief: Belief, points: MeasurementSet, keys: PRNGKeyArray, draws: int, redraw: int
+) -> tuple[Array, Array]:
+    """For each step its points and the belief's functions there: one sample, or one per redraw."""
+    x, targets = [], []
+    for key in keys:
+        key_points, key_belief = jax.random.split(key)
+        x.append(points.sample(key_points))
+        functions = belief.sample(key_belief, x[-1], draws * (redraw + 1))
+        targets.append(functions.reshape(redraw + 1, draws, *functions.shape[1:]))
+    return jnp.stack(x), jnp.stack(targets)
+
+
+@eqx.filter_jit
+def _run(
+    state: _State,
+    rest: PyTree,
+    distance: Distance,
+    total_steps: int,
+    keys: PRNGKeyArray,
+    x: Float[Array, "steps points in"],
+    targets: Float[Array, "steps pairs draws points out"],
+) -> tuple[_State, Float[Array, " steps"]]:
+    """A chunk of steps, compiled as one loop."""
+    optimiser = distance.optimiser(total_steps)
+    draws = targets.shape[2]
+
+    def step(state: _State, inputs: tuple[PRNGKeyArray, Array, Array]) -> tuple[_State, Array]:
+        key, x, targets = inputs
+        key_functions, key_fit = jax.random.split(key)
+
+        def functions(arrays: PyTree, i: Array | int) -> Functions:
+            key_i = jax.random.fold_in(key_functions, i)
+            return eqx.combine(arrays, rest).functions(key_i, x, draws)
+
+        def pair(i: Array) -> tuple[Functions, Functions]:
+            return functions(state.arrays, i), targets[i]
+
+        last = distance.redraw
+        first_pair = (functions(state.arrays, last), targets[last])
+        fitted = distance.fit(key_fit, state.distance, pair if last else lambda _: first_pair)
+        value, gradient = jax.value_and_grad(
+            lambda arrays: distance(fitted, functions(arrays, last), targets[last])
+        )(state.arrays)
+        updates, optimiser_state = optimiser.update(gradient, state.optimiser, state.arrays)
+        arrays = optax.apply_updates(state.arrays, updates)
+        return _State(arrays, optimiser_state, fitted), value
+
+    return jax.lax.scan(step, state, (keys, x, targets))
+
+
+def _check_finite(values: Float[np.ndarray, " steps"]) -> None:
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise FloatingPointError(
+            f"matching met a value that is not finite at step {bad[0] + 1}. The usual causes are "
+            "a learning rate that is too high or a belief with an extreme variance: lower "
+            "`learning_rate` of the distance, or check the belief's draws"
+        )

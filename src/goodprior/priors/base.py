@@ -1,0 +1,49 @@
+"""The one contract of all priors."""
+
+from abc import abstractmethod
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+Latent = PyTree  # the coordinates in which a prior's density is stated and sampled
+
+
+class Prior(eqx.Module):
+    """A distribution over the weights of a network.
+
+    A prior is stated in a latent of its own choosing, a pytree of floating-point arrays. Samplers
+    move the latent and know nothing else: they ask for `log_prob`, turn a latent into a network
+    with `weights`, and call `refresh` every `refresh_every` steps (0: never).
+
+    The prior's own floating-point arrays are its tunable parameters, unconstrained: any value is
+    valid, so that `match` can follow gradients. Anything else must not be an array of floats.
+    """
+
+    refresh_every: eqx.AbstractVar[int]
+
+    @abstractmethod
+    def sample(self, key: PRNGKeyArray) -> Latent:
+        """One latent draw, differentiable in the prior's arrays."""
+
+    @abstractmethod
+    def weights(self, latent: Latent) -> PyTree:
+        """The network that a latent stands for."""
+
+    @abstractmethod
+    def log_prob(self, latent: Latent) -> Float[Array, ""]:
+        """The log density of a latent (normalised), in the latent's own coordinates."""
+
+    def refresh(self, key: PRNGKeyArray, latent: Latent) -> Latent:
+        """Resample what is drawn exactly between the sampler's steps. Nothing by default."""
+        return latent
+
+    def functions(
+        self, key: PRNGKeyArray, x: Float[Array, "points in"], n: int
+    ) -> Float[Array, "n points out"]:
+        """`n` functions drawn from the prior, evaluated at the points."""
+
+        def one(key: PRNGKeyArray) -> Array:
+            return jax.vmap(self.weights(self.sample(key)))(x)
+
+        return jax.vmap(one)(jax.random.split(key, n))

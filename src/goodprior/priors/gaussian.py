@@ -1,0 +1,75 @@
+"""Independent Gaussian weights: FG when fixed at N(0, 1), GPi-G when matched."""
+
+from collections.abc import Mapping
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from goodprior import checks
+from goodprior.networks import Architecture
+from goodprior.priors.base import Latent, Prior
+
+
+def softplus_inverse(value: Float[Array, "..."]) -> Float[Array, "..."]:
+    """The number whose softplus, `log(1 + exp(x))`, is `value`."""
+    return value + jnp.log(-jnp.expm1(-value))
+
+
+class GaussianPrior(Prior):
+    """Zero-mean Gaussian weights with one scale per layer and kind (paper, section 3.2).
+
+    The latent is the weights themselves. Scales are kept as `softplus(raw_scales)`, one for each
+    of the network's parameters. `scale` is one number, or a mapping from parameter names to
+    numbers (those that are not named have scale 1).
+
+    >>> import jax
+    >>> from goodprior.networks import MLP
+    >>> prior = GaussianPrior(MLP(1, (50,), 1, key=jax.random.key(0)), {"layers.1.bias": 0.5})
+    >>> {name: round(scale, 3) for name, scale in prior.scales.items()}
+    {'layers.0.weight': 1.0, 'layers.0.bias': 1.0, 'layers.1.weight': 1.0, 'layers.1.bias': 0.5}
+    >>> prior.functions(jax.random.key(1), jax.numpy.zeros((20, 1)), 3).shape
+    (3, 20, 1)
+    """
+
+    raw_scales: Float[Array, " parameters"]
+    architecture: Architecture
+    refresh_every: int = eqx.field(static=True, default=0)
+
+    def __init__(self, network: PyTree, scale: float | Mapping[str, float] = 1.0):
+        self.architecture = Architecture(network)
+        names = [p.name for p in self.architecture.parameters]
+        if not isinstance(scale, Mapping):
+            scale = dict.fromkeys(names, scale)
+        unknown = set(scale) - set(names)
+        if unknown:
+            raise ValueError(f"scale names {sorted(unknown)}, but the network has {names}")
+        values = [checks.positive(f"the scale of {n}", scale.get(n, 1.0)) for n in names]
+        self.raw_scales = softplus_inverse(jnp.array(values))
+        self.refresh_every = 0
+
+    @property
+    def scales(self) -> dict[str, float]:
+        """The standard deviation of each parameter, by name."""
+        values = jax.nn.softplus(self.raw_scales).tolist()
+        return {p.name: v for p, v in zip(self.architecture.parameters, values, strict=True)}
+
+    def sample(self, key: PRNGKeyArray) -> Latent:
+        scales = jnp.repeat(
+            jax.nn.softplus(self.raw_scales),
+            jnp.array(self.architecture.sizes),
+            total_repeat_length=self.architecture.size,
+        )
+        return self.architecture.arrays(
+            scales * jax.random.normal(key, (self.architecture.size,), self.raw_scales.dtype)
+        )
+
+    def weights(self, latent: Latent) -> PyTree:
+        return self.architecture.network(latent)
+
+    def log_prob(self, latent: Latent) -> Float[Array, ""]:
+        scales = jax.nn.softplus(self.raw_scales)
+        squares = jnp.stack([jnp.sum(leaf**2) for leaf in self.architecture.leaves(latent)])
+        sizes = jnp.array(self.architecture.sizes)
+        return -0.5 * jnp.sum(squares / scales**2 + sizes * jnp.log(2 * jnp.pi * scales**2))
