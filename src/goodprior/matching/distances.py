@@ -95,7 +95,7 @@ class Energy(Distance):
     """
 
     steps: int = eqx.field(static=True, default=200)
-    learning_rate: float = eqx.field(static=True, default=0.05)
+    learning_rate: float = eqx.field(static=True, default=0.2)
     redraw: int = eqx.field(static=True, default=0)
 
     def __call__(self, state: None, functions: Functions, target: Functions) -> Float[Array, ""]:

@@ -1,0 +1,5 @@
+"""`python -m goodprior` is the `goodprior` command."""
+
+from goodprior.cli import main
+
+main()

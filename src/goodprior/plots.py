@@ -1,0 +1,55 @@
+"""Pictures: function draws, the course of a match, predictions with their intervals."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+# The paper's colours for its methods, distinguishable also without colour vision by line position.
+COLOURS = {
+    "GP": "#222222",
+    "FG": "#7f7f7f",
+    "FH": "#ff7f0e",
+    "GPi-G": "#2ca02c",
+    "GPi-H": "#d62728",
+    "GPi-NF": "#17becf",
+}
+
+
+def new_figure(rows: int, columns: int, *, panel: tuple[float, float] = (3.1, 2.3)) -> Figure:
+    """A figure that belongs to no window system, so that it can be drawn anywhere."""
+    size = (panel[0] * columns, panel[1] * rows)
+    return Figure(figsize=size, layout="constrained", dpi=130)
+
+
+def plot_functions(axes: Axes, x: np.ndarray, functions: np.ndarray, *, colour: str, n: int = 8):
+    """Some function draws over their 95 % band; `functions` has shape (draws, points)."""
+    low, high = np.quantile(functions, [0.025, 0.975], axis=0)
+    axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    axes.plot(x, functions[:n].T, color=colour, linewidth=0.9, alpha=0.8)
+
+
+def plot_posterior(
+    axes: Axes,
+    x: np.ndarray,
+    mean: np.ndarray,
+    std: np.ndarray,
+    data: tuple[np.ndarray, np.ndarray],
+    *,
+    colour: str,
+    truth: np.ndarray | None = None,
+):
+    """Mean and 95 % interval of the function, with the data, and the truth where it is known."""
+    axes.fill_between(
+        x, mean - 1.96 * std, mean + 1.96 * std, color=colour, alpha=0.25, linewidth=0
+    )
+    axes.plot(x, mean, color=colour, linewidth=1.4)
+    if truth is not None:
+        axes.plot(x, truth, color="black", linewidth=0.8, linestyle=":")
+    axes.plot(*data, "k.", markersize=3)
+
+
+def plot_history(axes: Axes, distance: np.ndarray, *, colour: str):
+    """The course of a match: the minimised value at every step."""
+    axes.plot(np.arange(1, len(distance) + 1), distance, color=colour, linewidth=1.0)
+    axes.axhline(0, color="black", linewidth=0.5)
+    axes.set_xlabel("step")

@@ -1,0 +1,50 @@
+"""Progress of long work: bars on a terminal, a plain line now and then elsewhere."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+LOG_EVERY = 10.0  # seconds between two lines of the plain log
+
+Tracker = Callable[[int, int, str], None]
+
+
+@contextmanager
+def tracking(task: str, *, quiet: bool = False) -> Iterator[Tracker]:
+    """A function to call with (done, in all, a few words) as the work goes on.
+
+    >>> with tracking("matching", quiet=True) as track:
+    ...     track(1, 10, "step 1")
+    """
+    if quiet:
+        yield lambda done, total, words: None
+    elif sys.stderr.isatty():
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[words]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=Console(stderr=True)) as bars:
+            bar = bars.add_task(task, total=None, words="compiling")
+            yield lambda done, total, words: bars.update(
+                bar, completed=done, total=total, words=words
+            )
+    else:
+        started = last = time.monotonic()
+        print(f"{task} …", file=sys.stderr, flush=True)
+
+        def log(done: int, total: int, words: str) -> None:
+            nonlocal last
+            now = time.monotonic()
+            if done < total and now - last < LOG_EVERY:
+                return
+            last = now
+            print(f"{task}: {done}/{total} {words} ({now - started:.0f} s)", file=sys.stderr, flush=True)
+
+        yield log
