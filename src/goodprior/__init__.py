@@ -43,7 +43,7 @@ _ROOMS = {
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
-__all__ = [*_ROOM_OF, "__version__"]  # noqa: PLE0604
+__all__ = [*_ROOM_OF, "__version__"]
 
 if TYPE_CHECKING:
     from goodprior.beliefs import *  # noqa: F403

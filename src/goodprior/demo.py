@@ -67,7 +67,11 @@ def _exact(data: Example, seed: int) -> Panel:
     prediction = Prediction(at[None], jnp.sqrt(variance)[None, :, None])
     functions = BELIEF.sample(jax.random.key(seed), x, 500)[..., 0]
     return Panel(
-        "GP", np.asarray(functions), np.asarray(mean[:, 0]), np.asarray(std), None,
+        "GP",
+        np.asarray(functions),
+        np.asarray(mean[:, 0]),
+        np.asarray(std),
+        None,
         {"prior": "GP (exact)", "distance": 0.0, **_scores(prediction, data)},
     )
 
@@ -93,7 +97,12 @@ def _network(
     if method.startswith("gpi"):
         with tracking(f"matching {name}", quiet=quiet) as track:
             matched = match(
-                prior, BELIEF, POINTS, distance=distance, key=key_match, held_out=0,
+                prior,
+                BELIEF,
+                POINTS,
+                distance=distance,
+                key=key_match,
+                held_out=0,
                 on_progress=lambda i, n, value: track(i, n, f"distance {value:.3f}"),
             )
         prior = matched.prior
@@ -101,8 +110,15 @@ def _network(
     burn_in, draws, thinning = lengths
     with tracking(f"sampling {name}", quiet=quiet) as track:
         posterior = sample_posterior(
-            prior, Gaussian(NOISE_VARIANCE), data.X, data.y, key=key_sample, burn_in=burn_in,
-            draws=draws, thinning=thinning, on_progress=track,
+            prior,
+            Gaussian(NOISE_VARIANCE),
+            data.X,
+            data.y,
+            key=key_sample,
+            burn_in=burn_in,
+            draws=draws,
+            thinning=thinning,
+            on_progress=track,
         )
     functions = posterior.functions(POINTS.points)[..., 0]
     summary = diagnose(posterior).summary
@@ -144,9 +160,7 @@ def draw(data: Example, panels: list[Panel], path: Path) -> None:
         else:
             plots.plot_history(middle, panel.distances, colour=colour)
             middle.set_title("matching: distance to the belief", fontsize="medium")
-        plots.plot_posterior(
-            bottom, x, panel.mean, panel.std, observed, colour=colour, truth=truth
-        )
+        plots.plot_posterior(bottom, x, panel.mean, panel.std, observed, colour=colour, truth=truth)
         title = "exact GP posterior" if panel.name == "GP" else f"{panel.name} posterior"
         bottom.set(title=title, xlim=(-3, 3), ylim=(-4, 4), xlabel="x")
     axes[0, 0].set_ylabel("prior draws")

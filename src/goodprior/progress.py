@@ -45,6 +45,10 @@ def tracking(task: str, *, quiet: bool = False) -> Iterator[Tracker]:
             if done < total and now - last < LOG_EVERY:
                 return
             last = now
-            print(f"{task}: {done}/{total} {words} ({now - started:.0f} s)", file=sys.stderr, flush=True)
+            print(
+                f"{task}: {done}/{total} {words} ({now - started:.0f} s)",
+                file=sys.stderr,
+                flush=True,
+            )
 
         yield log

@@ -30,9 +30,7 @@ class Likelihood(eqx.Module):
         """The log density of one row's target given the network's outputs there."""
 
     @abstractmethod
-    def predict(
-        self, functions: Float[Array, "draws points out"]
-    ) -> Prediction | ClassPrediction:
+    def predict(self, functions: Float[Array, "draws points out"]) -> Prediction | ClassPrediction:
         """The prediction that function draws make."""
 
 
@@ -54,9 +52,7 @@ class Gaussian(Likelihood):
     def outputs(self, targets: int) -> int:
         return targets
 
-    def log_prob(
-        self, output: Float[Array, " out"], y: Float[Array, " out"]
-    ) -> Float[Array, ""]:
+    def log_prob(self, output: Float[Array, " out"], y: Float[Array, " out"]) -> Float[Array, ""]:
         return norm.logpdf(y, output, self.noise_variance**0.5).sum()
 
     def predict(self, functions: Float[Array, "draws points out"]) -> Prediction:
@@ -80,9 +76,7 @@ class StudentT(Likelihood):
     def outputs(self, targets: int) -> int:
         return targets
 
-    def log_prob(
-        self, output: Float[Array, " out"], y: Float[Array, " out"]
-    ) -> Float[Array, ""]:
+    def log_prob(self, output: Float[Array, " out"], y: Float[Array, " out"]) -> Float[Array, ""]:
         return student_t.logpdf(y, self.degrees, output, self.scale).sum()
 
     def predict(self, functions: Float[Array, "draws points out"]) -> Prediction:

@@ -59,9 +59,7 @@ class Wasserstein(Distance):
 
     @property
     def _adagrad(self) -> optax.GradientTransformation:
-        return optax.adagrad(
-            self.critic_learning_rate, initial_accumulator_value=0.0, eps=1e-10
-        )
+        return optax.adagrad(self.critic_learning_rate, initial_accumulator_value=0.0, eps=1e-10)
 
     def _new_critic(self, key: PRNGKeyArray, points: int) -> eqx.nn.MLP:
         return eqx.nn.MLP(points, "scalar", self.width, 2, activation=jax.nn.softplus, key=key)
@@ -127,4 +125,6 @@ def _outputs_first(functions: Functions) -> Float[Array, "out draws points"]:
 def _value(critic: eqx.nn.MLP, functions: Functions, target: Functions) -> Float[Array, ""]:
     """`E critic(target) - E critic(functions)`, summed over outputs."""
     each = jax.vmap(jax.vmap(critic))
-    return each(_outputs_first(target)).mean(1).sum() - each(_outputs_first(functions)).mean(1).sum()
+    return (
+        each(_outputs_first(target)).mean(1).sum() - each(_outputs_first(functions)).mean(1).sum()
+    )

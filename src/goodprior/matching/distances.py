@@ -66,9 +66,7 @@ def _mean_of_pairs(a: Functions) -> Float[Array, ""]:
     return (distances.sum() - jnp.trace(distances)) / (n * (n - 1))
 
 
-def squared_mmd(
-    a: Functions, b: Functions, lengthscale: float | None = None
-) -> Float[Array, ""]:
+def squared_mmd(a: Functions, b: Functions, lengthscale: float | None = None) -> Float[Array, ""]:
     """Squared maximum mean discrepancy with an RBF kernel, without bias (paper, appendix A.8).
 
     The kernel compares whole functions, by the Euclidean distance over points and outputs. The
