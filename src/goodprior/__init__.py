@@ -16,8 +16,10 @@ _ROOMS = {
         "Box",
         "GaussianProcess",
         "Grid",
+        "HierarchicalGP",
         "MeasurementSet",
         "Rows",
+        "Stacked",
         "matern12",
         "matern32",
         "matern52",
@@ -26,10 +28,19 @@ _ROOMS = {
         "rbf",
         "rows_and_box",
     ),
-    "priors": ("GaussianPrior", "Prior"),
+    "distributions": ("Fixed", "LogNormal"),
+    "priors": (
+        "FlowPrior",
+        "GaussianPrior",
+        "HierarchicalPrior",
+        "LearnedNoise",
+        "Prior",
+        "named_prior",
+    ),
     "matching": ("Energy", "Wasserstein", "compare", "match"),
     "data": ("Scaling",),
     "inference": (
+        "NUTS",
         "SGHMC",
         "Binary",
         "Categorical",
@@ -48,6 +59,7 @@ __all__ = [*_ROOM_OF, "__version__"]
 if TYPE_CHECKING:
     from goodprior.beliefs import *  # noqa: F403
     from goodprior.data import *  # noqa: F403
+    from goodprior.distributions import *  # noqa: F403
     from goodprior.evaluation import *  # noqa: F403
     from goodprior.inference import *  # noqa: F403
     from goodprior.matching import *  # noqa: F403

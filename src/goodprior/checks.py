@@ -1,11 +1,12 @@
-"""What the rooms ask of their arguments: each check names the argument, the rule and what it found."""
+"""What the rooms ask of their arguments: the argument, the rule and what was found are named."""
 
 from collections.abc import Collection
+from numbers import Real
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Int
 
 
 def matrix(name: str, value: object) -> Array:
@@ -23,6 +24,28 @@ def table(name: str, value: object) -> Array:
     """Like `matrix`, but a vector is taken as one column."""
     array = _numbers(name, value)
     return matrix(name, array[:, None] if array.ndim == 1 else array)
+
+
+def labels(name: str, value: object, classes: int) -> Int[Array, " rows"]:
+    """`value` as a vector of whole numbers from 0 to `classes` - 1; one column is taken as well."""
+    array = np.asarray(value)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or len(array) == 0:
+        raise ValueError(
+            f"{name} must be a vector of labels, one per row; its shape is {array.shape}"
+        )
+    rule = f"{name} must hold whole numbers from 0 to {classes - 1}"
+    try:
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{rule}: {error}") from None
+    if (
+        not np.array_equal(numbers, np.round(numbers))
+        or not 0 <= numbers.min() <= numbers.max() < classes
+    ):
+        raise ValueError(f"{rule}; found values from {numbers.min():g} to {numbers.max():g}")
+    return jnp.asarray(numbers, jnp.int32)
 
 
 def _numbers(name: str, value: object) -> Array:
@@ -45,9 +68,9 @@ def _numbers(name: str, value: object) -> Array:
     return jnp.asarray(narrow)
 
 
-def positive(name: str, value: float) -> float:
+def positive(name: str, value: object) -> float:
     """A finite number above zero."""
-    if not (np.isscalar(value) and np.isfinite(value) and value > 0):
+    if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a finite number above zero, got {value!r}")
     return float(value)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 app = typer.Typer(
-    help="From a belief about functions to a prior over a neural network's weights, and its posterior.",
+    help="From a belief about functions to a prior over weights, and to its posterior.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -23,27 +23,81 @@ class DistanceName(StrEnum):
     WASSERSTEIN = "wasserstein"
 
 
+class PriorName(StrEnum):
+    FG = "fg"
+    FH = "fh"
+    GPI_G = "gpi-g"
+    GPI_H = "gpi-h"
+    GPI_NF = "gpi-nf"
+    ALL = "all"
+
+
+class Example(StrEnum):
+    ONE_DIMENSION = "1d"
+    BANANA = "banana"
+
+
 @app.command()
 def demo(
+    example: Annotated[
+        Example, typer.Argument(help="Regression with one input, or 2-D classification.")
+    ] = Example.ONE_DIMENSION,
+    prior: Annotated[
+        list[PriorName] | None,
+        typer.Option(help="Prior to show; repeat for several. Default: fg and gpi-g."),
+    ] = None,
     distance: Annotated[
         DistanceName, typer.Option(help="How to match: the fast default, or the paper's critic.")
     ] = DistanceName.ENERGY,
-    out: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path(
-        "goodprior-demo.png"
-    ),
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write the picture.", dir_okay=False)
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
 ) -> None:
-    """The paper's 1-D example: priors, matching and posteriors in one picture. Needs no data."""
+    """The paper's small examples, as a picture and a table. Needs no data.
+
+    1d: priors, matching and posteriors side by side. banana: what the belief's amplitude and
+    lengthscale do to a classifier.
+    """
+    path = out or Path(f"goodprior-{example.value}.png")
+    if not path.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {path.parent}", param_hint="--out")
+    if example is Example.BANANA:
+        if prior:
+            raise typer.BadParameter("the banana example always shows gpi-g", param_hint="--prior")
+        _demo_banana(distance.value, seed, path)
+    else:
+        _demo_one_dimension(prior, distance.value, seed, path)
+    typer.echo(f"picture: {path}")
+
+
+def _demo_one_dimension(
+    prior: list[PriorName] | None, distance: str, seed: int, path: Path
+) -> None:
     from goodprior import demo as example
 
-    data, panels = example.run(distance=distance.value, seed=seed)
-    example.draw(data, panels, out)
+    chosen = prior or [PriorName.FG, PriorName.GPI_G]
+    if PriorName.ALL in chosen:
+        chosen = [name for name in PriorName if name is not PriorName.ALL]
+    names = tuple(dict.fromkeys(name.value for name in chosen))
+    data, panels = example.run(names, distance=distance, seed=seed)
+    example.draw(data, panels, path)
     _print_table(
         [panel.row for panel in panels],
         "1-D example: energy distance of the prior's functions to the belief's, error on the "
         "true function, NLL of new observations",
     )
-    typer.echo(f"picture: {out}")
+
+
+def _demo_banana(distance: str, seed: int, path: Path) -> None:
+    from goodprior import demo_banana as example
+
+    X, y, panels = example.run(distance=distance, seed=seed)
+    example.draw(X, y, panels, path)
+    _print_table(
+        [panel.row for row in panels for panel in row],
+        f"{example.points_and_labels()[2]}: the posterior of a two-layer network by belief",
+    )
 
 
 def _print_table(rows: list[dict[str, float | str]], title: str) -> None:

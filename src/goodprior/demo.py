@@ -18,13 +18,12 @@ from goodprior.inference import Gaussian, sample_posterior
 from goodprior.inference.predictive import Prediction
 from goodprior.matching import Match, compare, match
 from goodprior.networks import MLP
-from goodprior.priors import GaussianPrior, Prior
+from goodprior.priors import PAPER_NAMES, is_matched, named_prior
 from goodprior.progress import tracking
 
 NOISE_VARIANCE = 0.1
 BELIEF = GaussianProcess(rbf(lengthscale=0.6, variance=1.0))
 POINTS = Grid([-6.0], [6.0], per_input=200)
-METHODS = {"fg": "FG", "gpi-g": "GPi-G"}
 
 
 @dataclass(frozen=True)
@@ -89,12 +88,13 @@ def _network(
     lengths: tuple[int, int, int],
     quiet: bool,
 ) -> Panel:
-    key_network, key_match, key_sample, key_draws = jax.random.split(key, 4)
-    started, name = time.perf_counter(), METHODS[method]
-    prior: Prior = GaussianPrior(MLP(1, (50, 50, 50), 1, activation="tanh", key=key_network))
+    key_network, key_prior, key_match, key_sample, key_draws = jax.random.split(key, 5)
+    started, name = time.perf_counter(), PAPER_NAMES[method]
+    network = MLP(1, (50, 50, 50), 1, activation="tanh", key=key_network)
+    prior = named_prior(method, network, key=key_prior, refresh_every=20)
     before = compare(prior, BELIEF, POINTS, key=key_draws, draws=1000)
     matched: Match | None = None
-    if method.startswith("gpi"):
+    if is_matched(method):
         with tracking(f"matching {name}", quiet=quiet) as track:
             matched = match(
                 prior,

@@ -53,3 +53,22 @@ def plot_history(axes: Axes, distance: np.ndarray, *, colour: str):
     axes.plot(np.arange(1, len(distance) + 1), distance, color=colour, linewidth=1.0)
     axes.axhline(0, color="black", linewidth=0.5)
     axes.set_xlabel("step")
+
+
+def plot_classes(
+    axes: Axes,
+    grid: np.ndarray,
+    probability: np.ndarray,
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    levels: tuple[float, ...],
+):
+    """Boundaries at several levels of confidence, and the points of two classes."""
+    axes.scatter(*X[y == 0].T, s=4, color="#ff7f0e", alpha=0.7, linewidths=0)
+    axes.scatter(*X[y == 1].T, s=4, color="#1f77b4", alpha=0.7, linewidths=0)
+    widths = [2.0 if level == 0.5 else 0.8 for level in levels]
+    axes.contour(
+        grid[..., 0], grid[..., 1], probability, levels=levels, colors="black", linewidths=widths
+    )
+    axes.set(xticks=[], yticks=[])

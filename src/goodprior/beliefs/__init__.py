@@ -3,7 +3,9 @@
 A belief is anything with `sample(key, x, n)`; `GaussianProcess` over a kernel is the usual one.
 """
 
+from goodprior.beliefs.base import Belief
 from goodprior.beliefs.gaussian_process import GaussianProcess
+from goodprior.beliefs.hierarchical import HierarchicalGP
 from goodprior.beliefs.kernels import (
     KERNELS,
     matern12,
@@ -14,15 +16,19 @@ from goodprior.beliefs.kernels import (
     rbf,
 )
 from goodprior.beliefs.measurement import Box, Grid, MeasurementSet, Mix, Rows, rows_and_box
+from goodprior.beliefs.stacked import Stacked
 
 __all__ = [
     "KERNELS",
+    "Belief",
     "Box",
     "GaussianProcess",
     "Grid",
+    "HierarchicalGP",
     "MeasurementSet",
     "Mix",
     "Rows",
+    "Stacked",
     "matern12",
     "matern32",
     "matern52",

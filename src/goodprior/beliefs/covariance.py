@@ -1,47 +1,37 @@
-"""Cholesky factors that do not fail: in double precision, with a jitter that grows when it must."""
+"""Draws by Cholesky factors that do not fail: double precision, and a jitter that grows."""
+
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-FIRST_JITTER = 1e-10  # relative to the mean variance
-LAST_JITTER = 1e-2
+JITTERS = tuple(10.0**k for k in range(-10, -1))  # relative to the mean variance
 
 
 def cholesky(
-    covariance: Float[Array, "points points"],
-) -> tuple[Float[Array, "points points"], Float[Array, ""]]:
-    """The lower Cholesky factor of `covariance + jitter`, and the relative jitter it took.
+    covariance: Float[Array, "points points"], jitter: Float[Array, ""] | float = 0.0
+) -> Float[Array, "points points"]:
+    """The lower Cholesky factor of a covariance with `jitter` of its mean variance added."""
+    variance = jnp.mean(jnp.diagonal(covariance))
+    noise = jitter * variance * jnp.eye(len(covariance), dtype=covariance.dtype)
+    return jax.lax.linalg.cholesky(covariance + noise, symmetrize_input=False)
 
-    The jitter starts at 1e-10 of the mean variance and grows tenfold until the factor is finite.
-    Beyond 1e-2 the factor stays NaN; `check_factor` turns that into an error.
+
+def with_growing_jitter(draw: Callable[[Array], Array], belief: object) -> Array:
+    """`draw(jitter)` with the smallest jitter, from 1e-10 to 1e-2, that gives finite numbers.
+
+    While JAX is tracing, nothing can be looked at, and a middling jitter is taken.
     """
-    size = covariance.shape[-1]
-    unit = jnp.mean(jnp.diagonal(covariance)) * jnp.eye(size, dtype=covariance.dtype)
-
-    def attempt(jitter: Array) -> Array:
-        return jnp.linalg.cholesky(covariance + jitter * unit)
-
-    def failed(carry: tuple[Array, Array]) -> Array:
-        factor, jitter = carry
-        # A failed factorisation is NaN throughout, so its last entry tells.
-        return ~jnp.isfinite(factor[-1, -1]) & (jitter < LAST_JITTER)
-
-    def grow(carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        _, jitter = carry
-        return attempt(10 * jitter), 10 * jitter
-
-    first = jnp.asarray(FIRST_JITTER, covariance.dtype)
-    return jax.lax.while_loop(failed, grow, (attempt(first), first))
-
-
-def check_functions(functions: Array, belief: object) -> None:
-    """Say clearly when a belief gave no finite functions. Nothing to check while tracing."""
-    if isinstance(functions, jax.core.Tracer) or np.isfinite(np.asarray(functions)).all():
-        return
+    for jitter in JITTERS:
+        functions = draw(jnp.asarray(jitter))
+        if isinstance(functions, jax.core.Tracer):
+            return draw(jnp.asarray(1e-6))
+        if np.isfinite(np.asarray(functions)).all():
+            return functions
     raise ValueError(
         "the belief's covariance could not be factorised even with a jitter of "
-        f"{LAST_JITTER:g} of its variance, so it is no covariance: check the kernel's "
+        f"{JITTERS[-1]:g} of its variance, so it is no covariance: check the kernel's "
         f"hyper-parameters (positive and finite) and the points. The belief is {belief}"
     )

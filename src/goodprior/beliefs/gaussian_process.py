@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from tinygp.kernels import Kernel
 
 from goodprior import checks
-from goodprior.beliefs.covariance import check_functions, cholesky
+from goodprior.beliefs.covariance import cholesky, with_growing_jitter
 
 
 class GaussianProcess(eqx.Module):
@@ -33,10 +33,8 @@ class GaussianProcess(eqx.Module):
         self, key: PRNGKeyArray, x: Float[Array, "points in"], n: int
     ) -> Float[Array, "n points out"]:
         """`n` functions at the points `x`."""
-        x = checks.matrix("x", x)
-        functions = _sample(self, key, x, checks.whole("n", n))
-        check_functions(functions, self)
-        return functions
+        x, n = checks.matrix("x", x), checks.whole("n", n)
+        return with_growing_jitter(lambda jitter: _sample(self, key, x, n, jitter), self)
 
     def posterior(
         self,
@@ -61,11 +59,11 @@ class GaussianProcess(eqx.Module):
 
 
 @eqx.filter_jit
-def _sample(belief: GaussianProcess, key: PRNGKeyArray, x: Array, n: int) -> Array:
+def _sample(belief: GaussianProcess, key: PRNGKeyArray, x: Array, n: int, jitter: Array) -> Array:
     noise = jax.random.normal(key, (len(x), n * belief.outputs))
     with jax.enable_x64(True):
         wide = x.astype(jnp.float64)
-        factor, _ = cholesky(belief.kernel(wide, wide).astype(jnp.float64))
+        factor = cholesky(belief.kernel(wide, wide), jitter)
         functions = (factor @ noise.astype(jnp.float64)).astype(jnp.float32)
     functions = functions.reshape(len(x), n, belief.outputs).swapaxes(0, 1)
     return functions + belief._mean(x)
@@ -79,7 +77,7 @@ def _posterior(
     with jax.enable_x64(True):
         wide, new = x.astype(jnp.float64), at.astype(jnp.float64)
         noise = noise_variance * jnp.eye(len(x), dtype=jnp.float64)
-        factor, _ = cholesky(belief.kernel(wide, wide) + noise)
+        factor = cholesky(belief.kernel(wide, wide) + noise)
         cross = jax.scipy.linalg.solve_triangular(factor, belief.kernel(wide, new), lower=True)
         whitened = jax.scipy.linalg.solve_triangular(
             factor, residual.astype(jnp.float64), lower=True

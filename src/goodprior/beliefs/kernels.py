@@ -6,6 +6,7 @@ Kernels add and multiply: `rbf(lengthscale=2.0) + periodic(period=1.0) * rbf(len
 
 from collections.abc import Callable
 
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 from tinygp import kernels, transforms
@@ -15,11 +16,49 @@ Lengthscale = float | Float[Array, ""] | Float[Array, " inputs"]
 Scalar = float | Float[Array, ""]
 
 
-def _scaled(
-    kernel: Callable[[], kernels.Kernel], lengthscale: Lengthscale, variance: Scalar
-) -> kernels.Kernel:
-    inverse = 1.0 / jnp.asarray(lengthscale)
-    return kernels.Constant(jnp.asarray(variance)) * transforms.Linear(inverse, kernel())
+class Radial(kernels.Kernel):
+    """A kernel of the distance alone: `variance * profile(r^2)`, r in units of the lengthscale.
+
+    Whole matrices are computed through one matrix product, several times faster than pair by pair.
+    """
+
+    lengthscale: Array = eqx.field(converter=jnp.asarray)
+    variance: Array = eqx.field(converter=jnp.asarray)
+    profile: Callable[[Array], Array] = eqx.field(static=True)
+
+    def evaluate(self, X1: Array, X2: Array) -> Array:
+        """The covariance of the function's values at two points."""
+        return self.variance * self.profile(jnp.sum(((X1 - X2) / self.lengthscale) ** 2))
+
+    def __call__(self, X1: Array, X2: Array | None = None) -> Array:
+        """The covariance matrix between two sets of points, or the variances at one."""
+        if X2 is None:
+            return jnp.broadcast_to(self.variance * self.profile(jnp.zeros(())), (len(X1),))
+        a, b = X1 / self.lengthscale, X2 / self.lengthscale
+        squares = (a**2).sum(-1)[:, None] + (b**2).sum(-1)[None] - 2 * a @ b.T
+        return self.variance * self.profile(jnp.maximum(squares, 0))
+
+
+def _root(square: Array) -> Array:
+    return jnp.sqrt(jnp.maximum(square, 1e-20))  # a finite slope at zero
+
+
+def _exp(square: Array) -> Array:
+    return jnp.exp(-0.5 * square)
+
+
+def _matern12(square: Array) -> Array:
+    return jnp.exp(-_root(square))
+
+
+def _matern32(square: Array) -> Array:
+    s = 3**0.5 * _root(square)
+    return (1 + s) * jnp.exp(-s)
+
+
+def _matern52(square: Array) -> Array:
+    s = 5**0.5 * _root(square)
+    return (1 + s + s**2 / 3) * jnp.exp(-s)
 
 
 def rbf(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.Kernel:
@@ -28,33 +67,31 @@ def rbf(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.Kerne
     >>> float(rbf(lengthscale=2.0, variance=3.0)(jnp.zeros((1, 1)), jnp.full((1, 1), 2.0))[0, 0])
     1.8195...
     """
-    return _scaled(lambda: kernels.ExpSquared(distance=L2Distance()), lengthscale, variance)
+    return Radial(lengthscale, variance, _exp)
 
 
 def matern12(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.Kernel:
     """Continuous, nowhere smooth functions: `variance * exp(-r)`."""
-    return _scaled(lambda: kernels.Exp(distance=L2Distance()), lengthscale, variance)
+    return Radial(lengthscale, variance, _matern12)
 
 
 def matern32(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.Kernel:
     """Functions with one derivative: `variance * (1 + sqrt(3) r) exp(-sqrt(3) r)`."""
-    return _scaled(lambda: kernels.Matern32(distance=L2Distance()), lengthscale, variance)
+    return Radial(lengthscale, variance, _matern32)
 
 
 def matern52(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.Kernel:
     """Functions with two derivatives: `variance * (1 + s + s^2 / 3) exp(-s)`, `s = sqrt(5) r`."""
-    return _scaled(lambda: kernels.Matern52(distance=L2Distance()), lengthscale, variance)
+    return Radial(lengthscale, variance, _matern52)
 
 
 def rational_quadratic(
     lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0, alpha: Scalar = 1.0
 ) -> kernels.Kernel:
     """A mixture of lengthscales: `variance * (1 + r^2 / (2 alpha))^-alpha`."""
-    return _scaled(
-        lambda: kernels.RationalQuadratic(alpha=jnp.asarray(alpha), distance=L2Distance()),
-        lengthscale,
-        variance,
-    )
+    inverse = 1.0 / jnp.asarray(lengthscale)
+    kernel = kernels.RationalQuadratic(alpha=jnp.asarray(alpha), distance=L2Distance())
+    return kernels.Constant(jnp.asarray(variance)) * transforms.Linear(inverse, kernel)
 
 
 def periodic(

@@ -13,7 +13,7 @@ from goodprior import checks
 
 
 class MeasurementSet(eqx.Module):
-    """A distribution of `size` points, or a fixed set of them. Sets add up: `Rows(X) + Box(...)`."""
+    """A distribution of `size` points, or a fixed set. Sets add up: `Rows(X) + Box(...)`."""
 
     size: eqx.AbstractVar[int]
 
@@ -40,10 +40,11 @@ class Rows(MeasurementSet):
     def __init__(self, X: object, size: int = 100, noise: float = 0.0):
         self.X = checks.matrix("X", X)
         self.size = checks.whole("size", size)
-        if noise < 0:
-            raise ValueError(f"noise must not be negative, got {noise!r}")
+        if not (np.isfinite(noise) and noise >= 0):
+            raise ValueError(f"noise must be a finite number, zero or above, got {noise!r}")
         self.noise = noise
 
+    @eqx.filter_jit
     def sample(self, key: PRNGKeyArray) -> Float[Array, "points in"]:
         key_rows, key_noise = jax.random.split(key)
         replace = self.size > len(self.X)
@@ -137,7 +138,12 @@ class Mix(MeasurementSet):
 
     def sample(self, key: PRNGKeyArray) -> Float[Array, "points in"]:
         keys = jax.random.split(key, len(self.parts))
-        return jnp.concatenate([p.sample(k) for p, k in zip(self.parts, keys, strict=True)])
+        points = [p.sample(k) for p, k in zip(self.parts, keys, strict=True)]
+        widths = [part.shape[1] for part in points]
+        if len(set(widths)) > 1:
+            found = " and ".join(map(str, widths))
+            raise ValueError(f"the parts of a mix must have as many inputs, they have {found}")
+        return jnp.concatenate(points)
 
 
 def rows_and_box(X: object, size: int = 100, share: float = 0.7) -> Mix:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from goodprior.beliefs import GaussianProcess, rbf
 
@@ -40,3 +40,20 @@ def gap_1d(seed: int = 10, rows: int = 64, noise_variance: float = 0.1) -> Examp
         return ((values - by.mean()) / by.std())[:, None]
 
     return Example(standard(x, x), standard(y, y), standard(grid, x), standard(f[rows:], y))
+
+
+def crescents(
+    seed: int = 0, rows: int = 400, noise: float = 0.2
+) -> tuple[Float[Array, "rows 2"], Int[Array, " rows"]]:
+    """Two interleaved crescents, one for each class: points and labels 0 or 1.
+
+    >>> X, y = crescents(rows=10)
+    >>> X.shape, int(y.sum())
+    ((10, 2), 5)
+    """
+    key_angle, key_noise = jax.random.split(jax.random.key(seed))
+    y = jnp.arange(rows) % 2
+    angle = jnp.pi * jax.random.uniform(key_angle, (rows,))
+    x0 = jnp.where(y == 0, jnp.cos(angle), 1 - jnp.cos(angle))
+    x1 = jnp.where(y == 0, jnp.sin(angle), 0.5 - jnp.sin(angle))
+    return jnp.stack([x0, x1], axis=1) + noise * jax.random.normal(key_noise, (rows, 2)), y

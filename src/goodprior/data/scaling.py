@@ -25,31 +25,37 @@ class Scaling(eqx.Module):
     @classmethod
     def fit(cls, X: object, y: object | None = None) -> "Scaling":
         """The scaling of these rows; without `y` (classification) targets are left alone."""
-        x_mean, x_std = _moments(X)
-        y_mean, y_std = (np.zeros(1), np.ones(1)) if y is None else _moments(y)
-        return cls(x_mean, x_std, y_mean, y_std)
+        checks.matrix("X", X)
+        targets = (np.zeros(1), np.ones(1)) if y is None else _moments(_wide("y", y))
+        return cls(*_moments(_wide("X", X)), *targets)
 
     def inputs(self, X: object) -> Float[Array, "rows in"]:
         """Inputs in units of training standard deviations."""
-        wide = np.asarray(X, np.float64)
-        if wide.ndim != 2 or wide.shape[1] != len(self.x_mean):
-            raise ValueError(
-                f"X must have {len(self.x_mean)} columns, as in training; its shape is {wide.shape}"
-            )
-        return checks.matrix("X", (wide - self.x_mean) / self.x_std)
+        checks.matrix("X", X)
+        return checks.matrix("X", (_wide("X", X, len(self.x_mean)) - self.x_mean) / self.x_std)
 
     def targets(self, y: object) -> Float[Array, "rows targets"]:
         """Targets in units of training standard deviations, one column per target."""
-        return checks.table("y", (_columns(y) - self.y_mean) / self.y_std)
+        return checks.matrix("y", (_wide("y", y, len(self.y_mean)) - self.y_mean) / self.y_std)
 
 
-def _columns(values: object) -> Float[np.ndarray, "rows columns"]:
+def _wide(
+    name: str, values: object, columns: int | None = None
+) -> Float[np.ndarray, "rows columns"]:
+    """The table in double precision, once it is known to be one; a vector is one column."""
+    checks.table(name, values)
     wide = np.asarray(values, np.float64)
-    return wide[:, None] if wide.ndim == 1 else wide
+    wide = wide[:, None] if wide.ndim == 1 else wide
+    if columns is not None and wide.shape[1] != columns:
+        raise ValueError(
+            f"{name} must have {columns} columns, as in training; its shape is {wide.shape}"
+        )
+    return wide
 
 
-def _moments(values: object) -> tuple[np.ndarray, np.ndarray]:
-    wide = _columns(values)
+def _moments(
+    wide: Float[np.ndarray, "rows columns"],
+) -> tuple[Float[np.ndarray, " columns"], Float[np.ndarray, " columns"]]:
     mean, std = wide.mean(axis=0), wide.std(axis=0)
     constant = std <= 1e-12 * np.maximum(np.abs(mean), 1e-300)
     return mean, np.where(constant, 1.0, std)

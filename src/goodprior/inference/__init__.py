@@ -13,11 +13,13 @@ from goodprior.inference.likelihoods import (
     Likelihood,
     StudentT,
 )
+from goodprior.inference.nuts import NUTS
 from goodprior.inference.posterior import Posterior
 from goodprior.inference.predictive import ClassPrediction, Prediction
 from goodprior.inference.sghmc import SGHMC
 
 __all__ = [
+    "NUTS",
     "SGHMC",
     "Binary",
     "Categorical",

@@ -5,7 +5,6 @@ from abc import abstractmethod
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.scipy.stats import norm
 from jax.scipy.stats import t as student_t
 from jaxtyping import Array, Float, Int
@@ -125,7 +124,7 @@ class Categorical(Likelihood):
         checks.whole("classes", self.classes, least=2)
 
     def targets(self, y: object) -> Int[Array, " rows"]:
-        return _labels(y, self.classes)
+        return checks.labels("y", y, self.classes)
 
     def outputs(self, targets: int) -> int:
         return self.classes
@@ -141,7 +140,7 @@ class Binary(Likelihood):
     """Two classes, 0 and 1, with one output: the logit of class 1."""
 
     def targets(self, y: object) -> Int[Array, " rows"]:
-        return _labels(y, 2)
+        return checks.labels("y", y, 2)
 
     def outputs(self, targets: int) -> int:
         return 1
@@ -153,18 +152,3 @@ class Binary(Likelihood):
         return ClassPrediction(
             jnp.concatenate([jax.nn.log_sigmoid(-functions), jax.nn.log_sigmoid(functions)], -1)
         )
-
-
-def _labels(y: object, classes: int) -> Int[Array, " rows"]:
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1 or len(labels) == 0:
-        raise ValueError(f"y must be a vector of labels, one per row; its shape is {labels.shape}")
-    whole = np.asarray(labels, np.float64)
-    if not np.array_equal(whole, np.round(whole)) or whole.min() < 0 or whole.max() >= classes:
-        raise ValueError(
-            f"y must hold whole numbers from 0 to {classes - 1}; found values from "
-            f"{whole.min():g} to {whole.max():g}"
-        )
-    return jnp.asarray(labels, jnp.int32)

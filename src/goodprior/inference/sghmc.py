@@ -17,8 +17,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from goodprior import checks
+from goodprior.inference.coordinates import Vector
+from goodprior.noise import fast_normal
 
-Vector = Float[Array, " dim"]
 Gradient = Callable[[Vector, object], Vector]
 
 
@@ -57,6 +58,8 @@ class SGHMC(eqx.Module):
     `max(alpha, eps^2 sqrt(V))`, which keeps the noise variance positive without a smaller step.
     gradient_noise: what is assumed of the minibatch noise B: `"paper"` (B = V), `"estimated"`
     (B = V - g^2) or `"none"` (full batch: the injected noise is exact).
+    noise: `"fast"`, Gaussian for all a sampler can tell (see `goodprior.noise`), or `"gaussian"`,
+    JAX's own, several times slower.
 
     >>> SGHMC(step_size=0.005).momentum_decay
     0.01
@@ -66,6 +69,7 @@ class SGHMC(eqx.Module):
     momentum_decay: float = eqx.field(static=True, default=0.01)
     friction: Literal["constant", "per-weight"] = eqx.field(static=True, default="constant")
     gradient_noise: Literal["paper", "estimated", "none"] = eqx.field(static=True, default="paper")
+    noise: Literal["fast", "gaussian"] = eqx.field(static=True, default="fast")
 
     def __check_init__(self):
         checks.positive("step_size", self.step_size)
@@ -73,6 +77,7 @@ class SGHMC(eqx.Module):
             raise ValueError(f"momentum_decay must lie between 0 and 1, got {self.momentum_decay}")
         checks.one_of("friction", self.friction, ("constant", "per-weight"))
         checks.one_of("gradient_noise", self.gradient_noise, ("paper", "estimated", "none"))
+        checks.one_of("noise", self.noise, ("fast", "gaussian"))
 
     def init(self, position: Vector) -> State:
         """A chain at rest, with nothing known about the gradient."""
@@ -107,7 +112,8 @@ class SGHMC(eqx.Module):
         return self._move(key, state, slope, constants), self.info(state)
 
     def _move(self, key: PRNGKeyArray, state: State, slope: Vector, c: Constants) -> State:
-        noise = jax.random.normal(key, slope.shape, slope.dtype)
+        normal = fast_normal if self.noise == "fast" else jax.random.normal
+        noise = normal(key, slope.shape)
         momentum = (1 - c.friction) * state.momentum - c.rate * slope + c.noise * noise
         return state._replace(position=state.position + momentum, momentum=momentum)
 

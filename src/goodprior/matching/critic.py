@@ -29,7 +29,7 @@ class Wasserstein(Distance):
     With several outputs the same critic is applied to each, and summed.
 
     As in the published results, functions are drawn once per step of the prior, the critic's
-    weights start anew and its Adagrad sums are kept. `redraw_functions` draws for every critic step,
+    weights start anew and its Adagrad sums are kept. `redraw_functions` draws for each critic step,
     as the paper's algorithm 1 is printed. `warm` keeps the critic's weights. The joint optimisation
     of appendix B.5 is `Wasserstein(critic_steps=1, warm=True)`.
 
@@ -74,7 +74,8 @@ class Wasserstein(Distance):
         state: CriticState,
         pair: Callable[[Array], tuple[Array, Array]],
     ) -> CriticState:
-        fresh = self._new_critic(key, state.critic.layers[0].weight.shape[1])
+        key_critic, key_between = jax.random.split(key)
+        fresh = self._new_critic(key_critic, state.critic.layers[0].weight.shape[1])
         arrays, rest = eqx.partition(fresh, eqx.is_inexact_array)
         start = CriticState(state.critic if self.warm else arrays, state.optimiser)
 
@@ -82,7 +83,7 @@ class Wasserstein(Distance):
             functions, target = pair(i)
             gradient = jax.grad(
                 lambda arrays: self.loss(
-                    eqx.combine(arrays, rest), jax.random.fold_in(key, i), functions, target
+                    eqx.combine(arrays, rest), jax.random.fold_in(key_between, i), functions, target
                 )
             )(state.critic)
             updates, optimiser = self._adagrad.update(gradient, state.optimiser)

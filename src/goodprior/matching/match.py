@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Key, PRNGKeyArray, PyTree
 
 from goodprior import checks
 from goodprior.beliefs.base import Belief
@@ -102,7 +102,7 @@ def match(
     started = time.perf_counter()
     key_run, key_init, key_held_out = jax.random.split(key, 3)
     arrays, rest = eqx.partition(prior, eqx.is_inexact_array)
-    optimiser_state = metric.optimiser(steps).init(arrays)
+    optimiser_state = _optimiser(metric, steps).init(arrays)
     state = _State(arrays, optimiser_state, metric.init(key_init, points.size))
     values = np.zeros(0)
     while len(values) < steps:
@@ -171,12 +171,12 @@ def _check_fits(prior: Prior, belief: Belief, points: MeasurementSet, key: PRNGK
 
 
 def _measure(
-    belief: Belief, points: MeasurementSet, keys: PRNGKeyArray, draws: int, redraw: int
+    belief: Belief, points: MeasurementSet, keys: Key[Array, " steps"], draws: int, redraw: int
 ) -> tuple[Array, Array]:
     """For each step its points and the belief's functions there: one sample, or one per redraw."""
     x, targets = [], []
     for key in keys:
-        key_points, key_belief = jax.random.split(key)
+        key_points, key_belief, _, _ = jax.random.split(key, 4)
         x.append(points.sample(key_points))
         functions = belief.sample(key_belief, x[-1], draws * (redraw + 1))
         targets.append(functions.reshape(redraw + 1, draws, *functions.shape[1:]))
@@ -189,17 +189,17 @@ def _run(
     rest: PyTree,
     distance: Distance,
     total_steps: int,
-    keys: PRNGKeyArray,
+    keys: Key[Array, " steps"],
     x: Float[Array, "steps points in"],
     targets: Float[Array, "steps pairs draws points out"],
 ) -> tuple[_State, Float[Array, " steps"]]:
     """A chunk of steps, compiled as one loop."""
-    optimiser = distance.optimiser(total_steps)
+    optimiser = _optimiser(distance, total_steps)
     draws = targets.shape[2]
 
     def step(state: _State, inputs: tuple[PRNGKeyArray, Array, Array]) -> tuple[_State, Array]:
         key, x, targets = inputs
-        key_functions, key_fit = jax.random.split(key)
+        _, _, key_functions, key_fit = jax.random.split(key, 4)  # the first two: `_measure`
 
         def functions(arrays: PyTree, i: Array | int) -> Functions:
             key_i = jax.random.fold_in(key_functions, i)
@@ -221,11 +221,16 @@ def _run(
     return jax.lax.scan(step, state, (keys, x, targets))
 
 
+def _optimiser(distance: Distance, steps: int) -> optax.GradientTransformation:
+    """The distance's optimiser; a step whose draws overflowed (heavy tails do) is left out."""
+    return optax.apply_if_finite(distance.optimiser(steps), max_consecutive_errors=steps)
+
+
 def _check_finite(values: Float[np.ndarray, " steps"]) -> None:
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
+    """A lone overflow is passed over; when a whole chunk has nothing finite, matching has failed."""
+    if not np.isfinite(values[-CHUNK:]).any():
         raise FloatingPointError(
-            f"matching met a value that is not finite at step {bad[0] + 1}. The usual causes are "
+            f"matching met no finite value in the steps up to {len(values)}. The usual causes are "
             "a learning rate that is too high or a belief with an extreme variance: lower "
             "`learning_rate` of the distance, or check the belief's draws"
         )

@@ -5,7 +5,10 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
-from jaxtyping import Array, Float, PyTree
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from goodprior.noise import fast_normal
 
 
 class Parameter(NamedTuple):
@@ -31,7 +34,8 @@ class Parameter(NamedTuple):
 class Architecture(eqx.Module):
     """A network without its weights: what priors keep of the network they are made for.
 
-    The random weights are the floating-point arrays, in the order of the network's leaves.
+    The random weights are the floating-point arrays, in the order of the network's leaves. An
+    architecture can stand wherever only the architecture of a network matters.
     As a pytree they are called `arrays`: the network with everything else left out.
 
     >>> import jax
@@ -51,6 +55,10 @@ class Architecture(eqx.Module):
     parameters: tuple[Parameter, ...] = eqx.field(static=True)
 
     def __init__(self, network: PyTree):
+        if isinstance(network, Architecture):
+            self.rest, self.treedef = network.rest, network.treedef
+            self.parameters = network.parameters
+            return
         arrays, self.rest = eqx.partition(network, eqx.is_inexact_array)
         leaves, self.treedef = jax.tree_util.tree_flatten_with_path(arrays)
         if not leaves:
@@ -82,6 +90,12 @@ class Architecture(eqx.Module):
             leaves.append(flat[start : start + parameter.size].reshape(parameter.shape))
             start += parameter.size
         return jax.tree.unflatten(self.treedef, leaves)
+
+    def scaled_normal(self, key: PRNGKeyArray, scales: Float[Array, " parameters"]) -> PyTree:
+        """Arrays of independent Gaussians with one standard deviation per parameter."""
+        arrays = self.leaves(self.arrays(fast_normal(key, (self.size,))))
+        scaled = [scale * array for scale, array in zip(scales, arrays, strict=True)]
+        return jax.tree.unflatten(self.treedef, scaled)
 
     def leaves(self, arrays: PyTree) -> list[Array]:
         """The arrays as a list, in the order of `parameters`."""

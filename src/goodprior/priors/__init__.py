@@ -4,6 +4,19 @@ All keep the one contract of `Prior`; what matching tunes are the prior's own ar
 """
 
 from goodprior.priors.base import Prior
+from goodprior.priors.flow import FlowPrior
 from goodprior.priors.gaussian import GaussianPrior
+from goodprior.priors.hierarchical import HierarchicalPrior
+from goodprior.priors.named import PAPER_NAMES, is_matched, named_prior
+from goodprior.priors.noise import LearnedNoise
 
-__all__ = ["GaussianPrior", "Prior"]
+__all__ = [
+    "PAPER_NAMES",
+    "FlowPrior",
+    "GaussianPrior",
+    "HierarchicalPrior",
+    "LearnedNoise",
+    "Prior",
+    "is_matched",
+    "named_prior",
+]

@@ -13,14 +13,20 @@ class Prior(eqx.Module):
     """A distribution over the weights of a network.
 
     A prior is stated in a latent of its own choosing, a pytree of floating-point arrays. Samplers
-    move the latent and know nothing else: they ask for `log_prob`, turn a latent into a network
-    with `weights`, and call `refresh` every `refresh_every` steps (0: never).
+    know nothing else: they ask for `log_prob`, turn a latent into a network with `weights`, move
+    the parts of the latent that `moving` marks (all by default), and call `refresh` every
+    `refresh_every` steps for the others (0: never).
 
     The prior's own floating-point arrays are its tunable parameters, unconstrained: any value is
     valid, so that `match` can follow gradients. Anything else must not be an array of floats.
     """
 
     refresh_every: eqx.AbstractVar[int]
+
+    @property
+    def moving(self) -> PyTree[bool]:
+        """Which parts of a latent samplers move, as a prefix of its tree."""
+        return True
 
     @abstractmethod
     def sample(self, key: PRNGKeyArray) -> Latent:

@@ -56,14 +56,7 @@ class GaussianPrior(Prior):
         return {p.name: v for p, v in zip(self.architecture.parameters, values, strict=True)}
 
     def sample(self, key: PRNGKeyArray) -> Latent:
-        scales = jnp.repeat(
-            jax.nn.softplus(self.raw_scales),
-            jnp.array(self.architecture.sizes),
-            total_repeat_length=self.architecture.size,
-        )
-        return self.architecture.arrays(
-            scales * jax.random.normal(key, (self.architecture.size,), self.raw_scales.dtype)
-        )
+        return self.architecture.scaled_normal(key, jax.nn.softplus(self.raw_scales))
 
     def weights(self, latent: Latent) -> PyTree:
         return self.architecture.network(latent)

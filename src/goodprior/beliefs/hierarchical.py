@@ -1,0 +1,85 @@
+"""Gaussian processes whose hyper-parameters are uncertain (paper, sections 2.2 and 6.2)."""
+
+from collections.abc import Callable
+from math import log
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+from tinygp.kernels import Kernel
+
+from goodprior import checks
+from goodprior.beliefs.covariance import cholesky, with_growing_jitter
+from goodprior.beliefs.kernels import KERNELS
+from goodprior.distributions import Distribution, LogNormal
+
+
+class HierarchicalGP(eqx.Module):
+    """Every function draw has a lengthscale (one, or one per input) and a variance of its own.
+
+    `kernel` is a name from `KERNELS`, or any function of a lengthscale and a variance that gives a
+    tinygp kernel. `lengthscale` and `variance` are distributions: anything with
+    `sample(key, shape)`. With `ard` there is one lengthscale per input. The outputs of one draw
+    share its hyper-parameters and are otherwise independent.
+
+    >>> import jax
+    >>> belief = HierarchicalGP.default(inputs=2)
+    >>> belief.sample(jax.random.key(0), jax.numpy.zeros((20, 2)), 3).shape
+    (3, 20, 1)
+    """
+
+    lengthscale: Distribution
+    variance: Distribution
+    kernel: str | Callable[..., Kernel] = eqx.field(static=True, default="rbf")
+    ard: bool = eqx.field(static=True, default=True)
+    outputs: int = eqx.field(static=True, default=1)
+
+    def __check_init__(self):
+        if isinstance(self.kernel, str):
+            checks.one_of("kernel", self.kernel, KERNELS)
+        checks.whole("outputs", self.outputs)
+
+    @classmethod
+    def default(
+        cls,
+        inputs: int,
+        task: Literal["regression", "classification"] = "regression",
+        outputs: int = 1,
+    ) -> "HierarchicalGP":
+        """The paper's belief for standardised tables of so many inputs.
+
+        Lengthscales LogNormal(log sqrt(2 inputs), 1); variance LogNormal(0.1, 1) for regression and
+        LogNormal(log 8, 0.3) for classification.
+        """
+        checks.one_of("task", task, ("regression", "classification"))
+        lengthscale = LogNormal(0.5 * log(2 * checks.whole("inputs", inputs)), 1.0)
+        variance = LogNormal(0.1, 1.0) if task == "regression" else LogNormal(log(8), 0.3)
+        return cls(lengthscale, variance, outputs=outputs)
+
+    def sample(
+        self, key: PRNGKeyArray, x: Float[Array, "points in"], n: int
+    ) -> Float[Array, "n points out"]:
+        """`n` functions at the points `x`, each with its own hyper-parameters."""
+        x, n = checks.matrix("x", x), checks.whole("n", n)
+        return with_growing_jitter(lambda jitter: _sample(self, key, x, n, jitter), self)
+
+
+@eqx.filter_jit
+def _sample(belief: HierarchicalGP, key: PRNGKeyArray, x: Array, n: int, jitter: Array) -> Array:
+    key_length, key_variance, key_noise = jax.random.split(key, 3)
+    lengthscales = belief.lengthscale.sample(key_length, (n, x.shape[1]) if belief.ard else (n,))
+    variances = belief.variance.sample(key_variance, (n,))
+    noise = jax.random.normal(key_noise, (n, len(x), belief.outputs))
+    family = KERNELS[belief.kernel] if isinstance(belief.kernel, str) else belief.kernel
+
+    with jax.enable_x64(True):
+        wide = x.astype(jnp.float64)
+
+        def one(lengthscale: Array, variance: Array, noise: Array) -> Array:
+            factor = cholesky(family(lengthscale, variance)(wide, wide), jitter)
+            return (factor @ noise).astype(jnp.float32)
+
+        hyper = (v.astype(jnp.float64) for v in (lengthscales, variances, noise))
+        return jax.vmap(one)(*hyper)

@@ -1,0 +1,153 @@
+"""The paper's two-dimensional classification example (section 5.2): what a belief does.
+
+Rows are amplitudes of the belief, columns lengthscales; the last column is the hierarchical belief.
+"""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import jax
+import numpy as np
+from jaxtyping import Float
+
+from goodprior import plots
+from goodprior.beliefs import Belief, GaussianProcess, HierarchicalGP, rbf, rows_and_box
+from goodprior.data.examples import crescents
+from goodprior.data.registry import data_folder, load
+from goodprior.data.scaling import Scaling
+from goodprior.inference import Binary, ClassPrediction, sample_posterior
+from goodprior.matching import match
+from goodprior.networks import MLP
+from goodprior.priors import GaussianPrior
+from goodprior.progress import tracking
+
+AMPLITUDES = (1.0, 4.0, 8.0)
+LENGTHSCALES = (0.25, 1.0, 4.0)
+LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The predictive probability of class 1 on a grid, under one belief."""
+
+    title: str
+    probability: Float[np.ndarray, "rows columns"]
+    row: dict[str, float | str]
+
+
+def points_and_labels() -> tuple[np.ndarray, np.ndarray, str]:
+    """The banana set where `GOODPRIOR_DATA` has it; two crescents of our own otherwise."""
+    if data_folder() is not None:
+        banana = load("banana")
+        return banana.X, banana.y, "banana"
+    X, y = crescents()
+    return np.asarray(X), np.asarray(y), "two crescents"
+
+
+def run(
+    *,
+    distance: str = "energy",
+    seed: int = 0,
+    burn_in: int = 2000,
+    draws: int = 20,
+    thinning: int = 200,
+    quiet: bool = False,
+) -> tuple[np.ndarray, np.ndarray, list[list[Panel]]]:
+    """The posterior of a two-layer network under each belief, row by row of the picture."""
+    X, y, _ = points_and_labels()
+    beliefs: list[list[tuple[str, Belief]]] = [
+        [
+            (f"amplitude {a:g}, lengthscale {l:g}", GaussianProcess(rbf(l, a**2)))
+            for l in LENGTHSCALES
+        ]
+        for a in AMPLITUDES
+    ]
+    beliefs[0].append(
+        ("hierarchical belief", HierarchicalGP.default(inputs=2, task="classification"))
+    )
+    count, total, panels = 0, sum(map(len, beliefs)), []
+    with tracking("banana", quiet=quiet) as track:
+        for i, row in enumerate(beliefs):
+            panels.append([])
+            for title, belief in row:
+                key = jax.random.fold_in(jax.random.key(seed), count)
+                panels[i].append(
+                    _panel(X, y, title, belief, distance, key, (burn_in, draws, thinning))
+                )
+                count += 1
+                track(count, total, title)
+    return X, y, panels
+
+
+def _panel(
+    X: np.ndarray,
+    y: np.ndarray,
+    title: str,
+    belief: Belief,
+    distance: str,
+    key: jax.Array,
+    lengths: tuple[int, int, int],
+) -> Panel:
+    started = time.perf_counter()
+    key_network, key_match, key_sample = jax.random.split(key, 3)
+    scaling = Scaling.fit(X)
+    prior = GaussianPrior(MLP(2, (100, 100), 1, key=key_network))
+    points = rows_and_box(scaling.inputs(X))
+    matched = match(prior, belief, points, distance=distance, key=key_match)
+    burn_in, draws, thinning = lengths
+    posterior = sample_posterior(
+        matched.prior,
+        Binary(),
+        X,
+        y,
+        scaling=scaling,
+        key=key_sample,
+        batch_size=64,
+        burn_in=burn_in,
+        draws=draws,
+        thinning=thinning,
+    )
+    prediction = posterior.predict(_grid(X).reshape(-1, 2))
+    assert isinstance(prediction, ClassPrediction)
+    probability = np.asarray(prediction.probabilities[:, 1]).reshape(80, 80)
+    after = matched.history.after
+    row: dict[str, float | str] = {
+        "belief": title,
+        "distance to the belief": after.energy_distance if after else float("nan"),
+        "boundary length": boundary_length(probability),
+        "mean certainty": float(np.abs(2 * probability - 1).mean()),
+        "seconds": time.perf_counter() - started,
+    }
+    return Panel(title, probability, row)
+
+
+def _grid(X: np.ndarray) -> Float[np.ndarray, "rows columns 2"]:
+    low, high = X.min(axis=0), X.max(axis=0)
+    margin = 0.1 * (high - low)
+    axes = [np.linspace(low[i] - margin[i], high[i] + margin[i], 80) for i in range(2)]
+    return np.stack(np.meshgrid(*axes), axis=-1)
+
+
+def boundary_length(probability: Float[np.ndarray, "rows columns"]) -> float:
+    """How long the boundary at 0.5 is, in widths of the picture: changes of side between cells."""
+    side = probability > 0.5
+    changes = (side[1:] != side[:-1]).sum() + (side[:, 1:] != side[:, :-1]).sum()
+    return float(changes) / len(probability)
+
+
+def draw(X: np.ndarray, y: np.ndarray, panels: list[list[Panel]], path: Path) -> None:
+    """One PNG: decision boundaries at several levels of confidence over the data."""
+    rows, columns = len(panels), max(map(len, panels))
+    figure = plots.new_figure(rows, columns, panel=(2.7, 2.6))
+    axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    grid = _grid(X)
+    for ax in axes.flat:
+        ax.set_axis_off()
+    for i, row in enumerate(panels):
+        for j, panel in enumerate(row):
+            ax = axes[i, j]
+            ax.set_axis_on()
+            plots.plot_classes(ax, grid, panel.probability, X, y, levels=LEVELS)
+            ax.set_title(panel.title, fontsize="small")
+    figure.savefig(path)

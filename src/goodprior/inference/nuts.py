@@ -1,0 +1,184 @@
+"""Full-batch NUTS through BlackJAX: the reference that SGHMC is compared with."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import blackjax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from goodprior import checks
+from goodprior.inference.coordinates import Vector, joiner, split
+from goodprior.inference.density import Density
+from goodprior.inference.sghmc_run import PROBE_POINTS
+from goodprior.priors.base import Latent
+
+
+class NUTS(eqx.Module):
+    """The settings of NUTS. Burn-in adapts the step size and a diagonal mass matrix (windows).
+
+    >>> NUTS(target_acceptance=0.9).max_doublings
+    10
+    """
+
+    target_acceptance: float = eqx.field(static=True, default=0.8)
+    max_doublings: int = eqx.field(static=True, default=10)
+
+    def __check_init__(self):
+        if not 0 < self.target_acceptance < 1:
+            raise ValueError(
+                f"target_acceptance must lie between 0 and 1, got {self.target_acceptance}"
+            )
+        checks.whole("max_doublings", self.max_doublings)
+
+
+class Chain(NamedTuple):
+    """One chain: where it is and what its warm-up found."""
+
+    position: Vector
+    step_size: Float[Array, ""]
+    inverse_mass: Vector
+
+
+class NUTSRun:
+    """Chains in progress, one after another: a vmapped NUTS would wait for its longest tree."""
+
+    def __init__(
+        self,
+        density: Density,
+        sampler: NUTS,
+        X: Array,
+        y: Array,
+        chains: int,
+        key: PRNGKeyArray,
+    ):
+        if density.prior.refresh_every:
+            raise ValueError(
+                "NUTS moves all of the latent, and this prior holds back what a Gibbs step "
+                "resamples: use its marginal form, HierarchicalPrior(..., marginal=True)"
+            )
+        self.density, self.sampler, self.X, self.y = density, sampler, X, y
+        key_start, self.key = jax.random.split(key)
+        self.chains = [self._start(k) for k in jax.random.split(key_start, chains)]
+        self.steps = 0
+        self.divergences = 0
+        self.acceptance: list[float] = []
+        self.leapfrogs = 0
+
+    def _start(self, key: PRNGKeyArray) -> Chain:
+        position, _ = split(self.density.prior, self.density.prior.sample(key))
+        return Chain(position, jnp.asarray(0.1), jnp.ones_like(position))
+
+    def burn_in(self, steps: int, chunk: int, look: Callable[[str], None]) -> None:
+        """Warm up each chain by window adaptation; the look comes after the last of them."""
+        if steps:
+            for i, chain in enumerate(self.chains):
+                key = jax.random.fold_in(self.key, -1 - i)
+                self.chains[i] = _warm_up(
+                    self.density, self.sampler, self.X, self.y, chain, key, steps
+                )
+        self.steps += steps
+        look("burn-in")
+
+    def advance(self, steps: int) -> Float[np.ndarray, "chains times values"]:
+        """Go on by so many transitions; returns the probe trace, an entry per transition."""
+        probes = []
+        for i, chain in enumerate(self.chains):
+            key = jax.random.fold_in(jax.random.fold_in(self.key, i), self.steps)
+            self.chains[i], info, probe = _advance(
+                self.density, self.sampler, self.X, self.y, chain, key, steps
+            )
+            self.divergences += int(info.is_divergent.sum())
+            self.acceptance.append(float(info.acceptance_rate.mean()))
+            self.leapfrogs += int(info.num_integration_steps.sum())
+            probes.append(np.asarray(probe))
+        self.steps += steps
+        return np.stack(probes)
+
+    @property
+    def finite(self) -> bool:
+        return all(bool(jnp.isfinite(c.position).all()) for c in self.chains)
+
+    def latents(self) -> Latent:
+        join = joiner(self.density.prior)
+        each = [join(chain.position, None) for chain in self.chains]
+        return jax.tree.map(lambda *leaves: jnp.stack(leaves), *each)
+
+    def report(self) -> dict[str, Any]:
+        return {
+            "steps": self.steps,
+            "divergences": self.divergences,
+            "acceptance": float(np.mean(self.acceptance)) if self.acceptance else float("nan"),
+            "leapfrogs": self.leapfrogs,
+            "step_size": float(np.mean([c.step_size for c in self.chains])),
+        }
+
+
+def _log_density(density: Density, X: Array, y: Array) -> Callable[[Vector], Float[Array, ""]]:
+    join = joiner(density.prior)
+    return lambda position: density(join(position, None), X, y)
+
+
+@eqx.filter_jit
+def _warm_up(
+    density: Density,
+    sampler: NUTS,
+    X: Array,
+    y: Array,
+    chain: Chain,
+    key: PRNGKeyArray,
+    steps: int,
+) -> Chain:
+    adaptation = blackjax.window_adaptation(
+        blackjax.nuts,
+        _log_density(density, X, y),
+        target_acceptance_rate=sampler.target_acceptance,
+        max_num_doublings=sampler.max_doublings,
+        progress_bar=False,
+    )
+    result, _ = adaptation.run(key, chain.position, num_steps=steps)
+    found: dict[str, Any] = result.parameters
+    return Chain(result.state.position, found["step_size"], found["inverse_mass_matrix"])
+
+
+@eqx.filter_jit
+def _advance(
+    density: Density,
+    sampler: NUTS,
+    X: Array,
+    y: Array,
+    chain: Chain,
+    key: PRNGKeyArray,
+    steps: int,
+) -> tuple[Chain, Any, Float[Array, "times values"]]:
+    log_density = _log_density(density, X, y)
+    join = joiner(density.prior)
+    kernel = blackjax.nuts(
+        log_density,
+        step_size=chain.step_size,
+        inverse_mass_matrix=chain.inverse_mass,
+        max_num_doublings=sampler.max_doublings,
+    )
+    probe_x = X[:: max(1, len(X) // PROBE_POINTS)][:PROBE_POINTS]
+
+    def step(state: PyTree, key: PRNGKeyArray) -> tuple[PyTree, Any]:
+        state, info = kernel.step(key, state)
+        network = density.prior.weights(join(state.position, None))
+        told = (info.is_divergent, info.acceptance_rate, info.num_integration_steps)
+        return state, (told, jax.vmap(network)(probe_x).ravel())
+
+    state, (told, probe) = jax.lax.scan(
+        step, kernel.init(chain.position), jax.random.split(key, steps)
+    )
+    return chain._replace(position=state.position), _Told(*told), probe
+
+
+class _Told(NamedTuple):
+    """What NUTS tells of each transition."""
+
+    is_divergent: Array
+    acceptance_rate: Array
+    num_integration_steps: Array

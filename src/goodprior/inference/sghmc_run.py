@@ -1,0 +1,268 @@
+"""Chains of SGHMC: all of them one step after another in compiled chunks."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+
+from goodprior.inference import sghmc
+from goodprior.inference.coordinates import Vector, joiner, split
+from goodprior.inference.density import Density
+from goodprior.inference.sghmc import SGHMC
+from goodprior.priors import Prior
+from goodprior.priors.base import Latent
+
+PROBE_EVERY = 50  # steps between two entries of the probe trace
+PROBE_POINTS = 50
+NOISE_BATCHES = 32  # minibatches from which the gradient's variance is measured
+
+CHAINS = PartitionSpec("chains")
+
+
+class Chain(NamedTuple):
+    """One chain: the sampler's state, and what of the latent it does not move."""
+
+    sampler: sghmc.State
+    held: PyTree
+
+
+class Stretch(NamedTuple):
+    """The steps between two entries of the probe trace."""
+
+    start: Int[Array, ""]
+    length: Int[Array, ""]
+
+
+class SGHMCRun:
+    """Chains in progress: settings that stay, and a `state` that goes on from chunk to chunk.
+
+    The chains are spread over the devices that JAX has (several CPU devices, or GPUs) as far as
+    their number allows; the draws do not depend on it.
+    """
+
+    def __init__(
+        self,
+        density: Density,
+        sampler: SGHMC,
+        X: Array,
+        y: Array,
+        batch_size: int | None,
+        chains: int,
+        key: PRNGKeyArray,
+    ):
+        self.density, self.sampler = density, sampler
+        self.batch_size = None if batch_size == len(X) else batch_size
+        self.mesh = _mesh(chains)
+        everywhere = NamedSharding(self.mesh, PartitionSpec())
+        self.X, self.y = jax.device_put((X, y), everywhere)
+        key_start, key_steps, self.key_report = jax.random.split(key, 3)
+        by_chain = NamedSharding(self.mesh, CHAINS)
+        self.keys = jax.device_put(jax.random.split(key_steps, chains), by_chain)
+        start = _start(density.prior, sampler, jax.random.split(key_start, chains))
+        self.state = jax.device_put(start, by_chain)
+        self.steps = 0
+
+    def burn_in(self, steps: int, chunk: int, look: Callable[[str], None]) -> None:
+        """Adapt the estimates of the gradient's moments for so many steps, a chunk at a time."""
+        end = self.steps + steps
+        while self.steps < end:
+            self._advance(min(chunk, end - self.steps), adapting=True)
+            look("burn-in")
+
+    def advance(self, steps: int) -> Float[np.ndarray, "chains times values"]:
+        """Go on by so many steps; returns the probe trace of the stretch."""
+        return self._advance(steps, adapting=False)
+
+    def _advance(self, steps: int, *, adapting: bool) -> Float[np.ndarray, "chains times values"]:
+        times = max(1, steps // PROBE_EVERY)
+        ends = self.steps + np.linspace(0, steps, times + 1).round().astype(np.int32)
+        stretches = Stretch(jnp.asarray(ends[:-1]), jnp.asarray(np.diff(ends)))
+        self.state, probe = _advance(
+            self.density,
+            self.sampler,
+            self.mesh,
+            self.X,
+            self.y,
+            self.state,
+            self.keys,
+            stretches,
+            longest=int(np.diff(ends).max()),
+            batch_size=self.batch_size,
+            adapting=adapting,
+        )
+        self.steps += steps
+        return np.asarray(probe)
+
+    @property
+    def finite(self) -> bool:
+        """Whether all chains are where numbers are finite."""
+        return bool(jnp.isfinite(self.state.sampler.position).all())
+
+    def latents(self) -> Latent:
+        """Where the chains stand; leaves have a leading axis over chains."""
+        return _latents(self.density.prior, self.state)
+
+    def report(self) -> dict[str, Any]:
+        """What the sampler says of itself: temperature over weights, and clamped noise."""
+        info = _info(
+            self.density, self.sampler, self.X, self.y, self.state, self.key_report, self.batch_size
+        )
+        asked = float(self.density.temperature)
+        low, middle, high = asked * np.quantile(np.asarray(info.temperature), [0.05, 0.5, 0.95])
+        return {
+            "steps": self.steps,
+            "temperature": asked,
+            "temperature_5": float(low),
+            "temperature_50": float(middle),
+            "temperature_95": float(high),
+            "clamped": float(info.clamped.mean()),
+        }
+
+
+def _mesh(chains: int) -> Mesh:
+    """As many devices as divide the number of chains."""
+    devices = jax.devices()
+    count = max(n for n in range(1, len(devices) + 1) if chains % n == 0)
+    return Mesh(np.array(devices[:count]), ("chains",))
+
+
+@eqx.filter_jit
+def _start(prior: Prior, sampler: SGHMC, keys: PRNGKeyArray) -> Chain:
+    def one(key: PRNGKeyArray) -> Chain:
+        position, held = split(prior, prior.sample(key))
+        return Chain(sampler.init(position), held)
+
+    return jax.vmap(one)(keys)
+
+
+@eqx.filter_jit
+def _latents(prior: Prior, state: Chain) -> Latent:
+    return jax.vmap(joiner(prior))(state.sampler.position, state.held)
+
+
+def _gradient(density: Density) -> Callable[[Vector, PyTree, Any], Vector]:
+    """The gradient of U by the moving coordinates."""
+    join = joiner(density.prior)
+    return jax.grad(lambda position, held, batch: -density(join(position, held), *batch))
+
+
+def _rows(key: PRNGKeyArray, steps: int, batch_size: int, rows: int) -> Int[Array, "steps batch"]:
+    """The rows of each step's minibatch, drawn with replacement."""
+    return jax.random.randint(key, (steps, batch_size), 0, rows)
+
+
+@eqx.filter_jit
+def _advance(
+    density: Density,
+    sampler: SGHMC,
+    mesh: Mesh,
+    X: Array,
+    y: Array,
+    state: Chain,
+    keys: PRNGKeyArray,
+    stretches: Stretch,
+    *,
+    longest: int,
+    batch_size: int | None,
+    adapting: bool,
+) -> tuple[Chain, Float[Array, "chains times values"]]:
+    """All chains through all stretches, with a probe of their functions after each."""
+    prior, join = density.prior, joiner(density.prior)
+    gradient = _gradient(density)
+
+    @partial(
+        jax.shard_map,
+        mesh=mesh,
+        in_specs=(PartitionSpec(), PartitionSpec(), CHAINS, CHAINS, PartitionSpec()),
+        out_specs=(CHAINS, PartitionSpec(None, "chains")),
+        check_vma=False,
+    )
+    def on_each_device(
+        X: Array, y: Array, keys: PRNGKeyArray, state: Chain, stretches: Stretch
+    ) -> tuple[Chain, Array]:
+        constants = jax.vmap(sampler.constants)(state.sampler)
+        probe_x = X[:: max(1, len(X) // PROBE_POINTS)][:PROBE_POINTS]
+
+        def step_one(
+            chain: Chain, constants: sghmc.Constants, key: PRNGKeyArray, rows: Array | None
+        ) -> Chain:
+            batch = (X, y) if rows is None else (X[rows], y[rows])
+            slope = partial(_by_position, gradient, chain.held)
+            if adapting:
+                moved, _ = sampler.adapt(key, chain.sampler, batch, slope)
+            else:
+                moved, _ = sampler.step(key, chain.sampler, batch, slope, constants)
+            return Chain(moved, chain.held)
+
+        def refresh_one(chain: Chain, key: PRNGKeyArray) -> Chain:
+            latent = join(chain.sampler.position, chain.held)
+            position, held = split(prior, prior.refresh(jax.random.fold_in(key, 1), latent))
+            return Chain(chain.sampler._replace(position=position), held)
+
+        def probe_one(chain: Chain) -> Array:
+            network = prior.weights(join(chain.sampler.position, chain.held))
+            return jax.vmap(network)(probe_x).ravel()
+
+        def go(state: Chain, stretch: Stretch) -> tuple[Chain, Array]:
+            def randomness(key: PRNGKeyArray) -> tuple[PRNGKeyArray, Array | None]:
+                key_steps, key_rows = jax.random.split(jax.random.fold_in(key, stretch.start))
+                rows = None if batch_size is None else _rows(key_rows, longest, batch_size, len(X))
+                return jax.random.split(key_steps, longest), rows
+
+            step_keys, rows = jax.vmap(randomness, out_axes=1)(keys)
+
+            def step(i: Array, state: Chain) -> Chain:
+                key, row = jax.tree.map(lambda a: a[i], (step_keys, rows))
+                if prior.refresh_every:
+                    state = jax.lax.cond(
+                        (stretch.start + i) % prior.refresh_every == 0,
+                        lambda state: jax.vmap(refresh_one)(state, key),
+                        lambda state: state,
+                        state,
+                    )
+                return jax.vmap(step_one)(state, constants, key, row)
+
+            state = jax.lax.fori_loop(0, stretch.length, step, state)
+            return state, jax.vmap(probe_one)(state)
+
+        return jax.lax.scan(go, state, stretches)
+
+    state, probes = on_each_device(X, y, keys, state, stretches)
+    return state, jnp.swapaxes(probes, 0, 1)
+
+
+def _by_position(
+    gradient: Callable[[Vector, PyTree, Any], Vector], held: PyTree, position: Vector, batch: Any
+) -> Vector:
+    return gradient(position, held, batch)
+
+
+@eqx.filter_jit
+def _info(
+    density: Density,
+    sampler: SGHMC,
+    X: Array,
+    y: Array,
+    state: Chain,
+    key: PRNGKeyArray,
+    batch_size: int | None,
+) -> sghmc.Info:
+    """The sampler's report on every weight, with the minibatch noise measured in place."""
+    gradient = _gradient(density)
+
+    def one(chain: Chain) -> sghmc.Info:
+        if batch_size is None:
+            return sampler.info(chain.sampler, jnp.zeros_like(chain.sampler.position))
+        rows = _rows(key, NOISE_BATCHES, batch_size, len(X))
+        slopes = jax.lax.map(
+            lambda r: gradient(chain.sampler.position, chain.held, (X[r], y[r])), rows
+        )
+        return sampler.info(chain.sampler, slopes.var(axis=0, ddof=1))
+
+    return jax.lax.map(one, state)

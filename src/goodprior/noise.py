@@ -1,0 +1,55 @@
+"""Gaussian noise: cheap, and as good as a sampler can tell.
+
+A step of a sampler needs one Gaussian number per weight, and making them with JAX's generator
+takes longer than the gradient. Here the bits come from a hash of a counter, keyed anew for every
+step by JAX's own generator, and the sum of a word's four bytes is bent into a Gaussian by an odd
+polynomial. Its moments are those of N(0, 1) up to the eighth, its distribution function is within
+2e-4 of the Gaussian's, and it stays within 5.2 standard deviations. For the weak convergence of a
+discretised diffusion matching the first moments is enough (Kloeden and Platen, 1992, section 14).
+"""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray, UInt32
+
+# Fitted to the exact distribution of the sum of four bytes: moments 2, 4, 6 and 8 are matched,
+# and the distance of the quantiles is least.
+_BEND = (
+    0.9621822012711224,
+    0.009083571354652913,
+    0.002087349995539525,
+    -0.00043994093075975187,
+    4.347509727056212e-05,
+)
+_BYTES_STD = (4 * (256**2 - 1) / 12) ** 0.5
+
+
+def fast_normal(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
+    """Numbers that are N(0, 1) for all a sampler can tell; the same for the same key.
+
+    >>> import jax
+    >>> fast_normal(jax.random.key(0), (3,)).shape
+    (3,)
+    """
+    bits = _hash(key, shape)
+    total = (bits & 255) + ((bits >> 8) & 255) + ((bits >> 16) & 255) + (bits >> 24)
+    s = (total.astype(jnp.float32) - 510.0) * (1 / _BYTES_STD)
+    square = s * s
+    bend = jnp.full_like(s, _BEND[-1])
+    for coefficient in _BEND[-2::-1]:
+        bend = bend * square + coefficient
+    return s * bend
+
+
+def _hash(key: PRNGKeyArray, shape: tuple[int, ...]) -> UInt32[Array, "..."]:
+    """32 random bits per place: a multiply-and-shift hash of a counter with the key between."""
+    data = key if key.dtype == jnp.uint32 else jax.random.key_data(key)
+    first, second = data[..., 0], data[..., 1]
+    count = 1
+    for size in shape:
+        count *= size
+    x = jax.lax.iota(jnp.uint32, count).reshape(shape) * jnp.uint32(0x9E3779B9) ^ first
+    x = (x ^ (x >> 16)) * jnp.uint32(0x7FEB352D)
+    x = x + second
+    x = (x ^ (x >> 15)) * jnp.uint32(0x846CA68B)
+    return x ^ (x >> 16)
