@@ -29,5 +29,14 @@ $(VENV)/.installed-dev: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $@ $(VENV)/.installed
 
+bench: $(VENV)/.installed $(VENV)-peers/.installed
+	$(BIN)/python -m benchmarks
+
+# The peers pin other versions of what we use, so they live in an environment of their own.
+$(VENV)-peers/.installed:
+	$(PYTHON) -m venv $(VENV)-peers
+	$(VENV)-peers/bin/python -m pip install --quiet "torch>=2.6" sklearn-contrib-bde pandas
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist .ruff_cache
+	rm -rf $(VENV) $(VENV)-peers build dist .ruff_cache

@@ -37,7 +37,7 @@ _ROOMS = {
         "Prior",
         "named_prior",
     ),
-    "matching": ("Energy", "Wasserstein", "compare", "match"),
+    "matching": ("MMD", "Energy", "Sliced", "Wasserstein", "compare", "match"),
     "data": ("Scaling",),
     "inference": (
         "NUTS",
@@ -54,7 +54,7 @@ _ROOMS = {
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
-__all__ = [*_ROOM_OF, "__version__"]
+__all__ = [*_ROOM_OF, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 if TYPE_CHECKING:
     from goodprior.beliefs import *  # noqa: F403

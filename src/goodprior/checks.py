@@ -1,9 +1,9 @@
 """What the rooms ask of their arguments: the argument, the rule and what was found are named."""
 
 from collections.abc import Collection
-from numbers import Real
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
@@ -70,7 +70,7 @@ def _numbers(name: str, value: object) -> Array:
 
 def positive(name: str, value: object) -> float:
     """A finite number above zero."""
-    if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
+    if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a finite number above zero, got {value!r}")
     return float(value)
 

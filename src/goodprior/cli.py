@@ -62,6 +62,7 @@ def demo(
     path = out or Path(f"goodprior-{example.value}.png")
     if not path.parent.is_dir():
         raise typer.BadParameter(f"there is no folder {path.parent}", param_hint="--out")
+    _prepare()
     if example is Example.BANANA:
         if prior:
             raise typer.BadParameter("the banana example always shows gpi-g", param_hint="--prior")
@@ -98,6 +99,14 @@ def _demo_banana(distance: str, seed: int, path: Path) -> None:
         [panel.row for row in panels for panel in row],
         f"{example.points_and_labels()[2]}: the posterior of a two-layer network by belief",
     )
+
+
+def _prepare() -> None:
+    """Use all cores, and compile each program only once on this machine."""
+    from goodprior.devices import keep_compiled_programs, use_all_cores
+
+    use_all_cores()
+    keep_compiled_programs()
 
 
 def _print_table(rows: list[dict[str, float | str]], title: str) -> None:

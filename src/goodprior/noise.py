@@ -3,9 +3,10 @@
 A step of a sampler needs one Gaussian number per weight, and making them with JAX's generator
 takes longer than the gradient. Here the bits come from a hash of a counter, keyed anew for every
 step by JAX's own generator, and the sum of a word's four bytes is bent into a Gaussian by an odd
-polynomial. Its moments are those of N(0, 1) up to the eighth, its distribution function is within
-2e-4 of the Gaussian's, and it stays within 5.2 standard deviations. For the weak convergence of a
-discretised diffusion matching the first moments is enough (Kloeden and Platen, 1992, section 14).
+polynomial; more of the hash fills the gaps between the whole numbers. Its moments are those of
+N(0, 1) up to the eighth, its distribution function is within 2e-4 of the Gaussian's, and it stays
+within 5.2 standard deviations. For the weak convergence of a discretised diffusion matching the
+first moments is enough (Kloeden and Platen, 1992, section 14).
 """
 
 import jax
@@ -21,7 +22,7 @@ _BEND = (
     -0.00043994093075975187,
     4.347509727056212e-05,
 )
-_BYTES_STD = (4 * (256**2 - 1) / 12) ** 0.5
+_TOTAL_STD = ((4 * (256**2 - 1) + 1) / 12) ** 0.5  # of four bytes and a fraction
 
 
 def fast_normal(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
@@ -33,7 +34,8 @@ def fast_normal(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."
     """
     bits = _hash(key, shape)
     total = (bits & 255) + ((bits >> 8) & 255) + ((bits >> 16) & 255) + (bits >> 24)
-    s = (total.astype(jnp.float32) - 510.0) * (1 / _BYTES_STD)
+    fraction = (bits * jnp.uint32(0x2C1B3C6D) >> 8).astype(jnp.float32) * 2.0**-24
+    s = (total.astype(jnp.float32) + (fraction - 510.5)) * (1 / _TOTAL_STD)
     square = s * s
     bend = jnp.full_like(s, _BEND[-1])
     for coefficient in _BEND[-2::-1]:

@@ -132,6 +132,9 @@ class Mix(MeasurementSet):
 
     parts: tuple[MeasurementSet, ...]
 
+    def __init__(self, parts: tuple[MeasurementSet, ...]):
+        self.parts = parts
+
     @property
     def size(self) -> int:  # type: ignore[override]
         return sum(part.size for part in self.parts)

@@ -1,7 +1,8 @@
 """Standardising inputs and targets with the statistics of the training rows."""
 
+from collections.abc import Iterator
+
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -25,9 +26,8 @@ class Scaling(eqx.Module):
     @classmethod
     def fit(cls, X: object, y: object | None = None) -> "Scaling":
         """The scaling of these rows; without `y` (classification) targets are left alone."""
-        checks.matrix("X", X)
-        targets = (np.zeros(1), np.ones(1)) if y is None else _moments(_wide("y", y))
-        return cls(*_moments(_wide("X", X)), *targets)
+        targets = (np.zeros(1), np.ones(1)) if y is None else _moments("y", y)
+        return cls(*_moments("X", X), *targets)
 
     def inputs(self, X: object) -> Float[Array, "rows in"]:
         """Inputs in units of training standard deviations."""
@@ -54,15 +54,27 @@ def _wide(
 
 
 def _moments(
-    wide: Float[np.ndarray, "rows columns"],
+    name: str, values: object
 ) -> tuple[Float[np.ndarray, " columns"], Float[np.ndarray, " columns"]]:
-    mean, std = wide.mean(axis=0), wide.std(axis=0)
+    if isinstance(values, np.memmap):
+        mean, std = _moments_on_disk(values.reshape(len(values), -1))
+    else:
+        if name == "X":
+            checks.matrix(name, values)
+        wide = _wide(name, values)
+        mean, std = wide.mean(axis=0), wide.std(axis=0)
     constant = std <= 1e-12 * np.maximum(np.abs(mean), 1e-300)
     return mean, np.where(constant, 1.0, std)
 
 
-def unstandardise(values: Array, scaling: Scaling) -> Array:
-    """Targets back on their own scale."""
-    return values * jnp.asarray(scaling.y_std, values.dtype) + jnp.asarray(
-        scaling.y_mean, values.dtype
-    )
+def _moments_on_disk(
+    values: Float[np.ndarray, "rows columns"], rows: int = 65_536
+) -> tuple[Float[np.ndarray, " columns"], Float[np.ndarray, " columns"]]:
+    """Mean and standard deviation in two passes, a block of rows at a time."""
+
+    def blocks() -> Iterator[Float[np.ndarray, "block columns"]]:
+        return (np.asarray(values[i : i + rows], np.float64) for i in range(0, len(values), rows))
+
+    mean = np.sum([block.sum(axis=0) for block in blocks()], axis=0) / len(values)
+    squares = np.sum([((block - mean) ** 2).sum(axis=0) for block in blocks()], axis=0)
+    return mean, np.sqrt(squares / len(values))

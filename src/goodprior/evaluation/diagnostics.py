@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from arviz_stats.base import array_stats
+from arviz_stats.base.array import array_stats
 from jaxtyping import Float
 
 from goodprior.inference.posterior import Posterior
@@ -39,7 +39,7 @@ class Diagnostics:
     def warnings(self) -> list[str]:
         """What is wrong, in words; empty when nothing is."""
         found = []
-        high = float(np.mean(self.rhat > 1.1))
+        high = float(np.mean(~(self.rhat <= 1.1)))  # NaN, from chains that do not move, is as bad
         if high > 0:
             found.append(
                 f"R-hat is above 1.1 (up to {self.rhat.max():.2f}) for {high:.0%} of the probed "
@@ -76,9 +76,10 @@ def diagnose(posterior: Posterior) -> Diagnostics:
             f"{values.shape[-1]}: sample longer"
         )
     std = values.std(axis=(1, 2))
-    return Diagnostics(
-        rhat=np.asarray(array_stats.rhat(values)),
-        ess=np.asarray(array_stats.ess(values)),
-        mcse=np.asarray(array_stats.mcse(values)) / np.where(std > 0, std, 1.0),
-        sampler=posterior.report,
-    )
+    with np.errstate(divide="ignore", invalid="ignore"):  # chains that do not move
+        return Diagnostics(
+            rhat=np.asarray(array_stats.rhat(values)),
+            ess=np.asarray(array_stats.ess(values)),
+            mcse=np.asarray(array_stats.mcse(values)) / np.where(std > 0, std, 1.0),
+            sampler=posterior.report,
+        )

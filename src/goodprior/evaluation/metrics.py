@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from goodprior import checks
 from goodprior.inference.predictive import ClassPrediction, Prediction
@@ -17,17 +17,17 @@ def rmse(prediction: Prediction, y: object) -> float:
     >>> rmse(Prediction(jnp.zeros((1, 2, 1)), jnp.ones((1, 2, 1))), [3.0, 4.0])
     3.535...
     """
-    return float(jnp.sqrt(jnp.mean((prediction.mean - _targets(y)) ** 2)))
+    return float(jnp.sqrt(jnp.mean((prediction.mean - _targets(prediction, y)) ** 2)))
 
 
 def nll(prediction: Prediction, y: object) -> float:
     """Mean negative log density of the observations under the predictive mixture."""
-    return -float(prediction.log_prob(_targets(y)).sum(axis=1).mean())
+    return -float(prediction.log_prob(_targets(prediction, y)).sum(axis=1).mean())
 
 
 def nll_moment(prediction: Prediction, y: object) -> float:
     """The same under one Gaussian with the mixture's mean and variance, as the paper reports it."""
-    return -float(prediction.log_prob_moment(_targets(y)).sum(axis=1).mean())
+    return -float(prediction.log_prob_moment(_targets(prediction, y)).sum(axis=1).mean())
 
 
 def crps(prediction: Prediction, y: object) -> float:
@@ -38,7 +38,7 @@ def crps(prediction: Prediction, y: object) -> float:
     """
     levels = (np.arange(200) + 0.5) / 200
     quantiles = prediction.quantiles(levels)
-    to_observation = jnp.abs(quantiles - _targets(y)).mean(axis=0)
+    to_observation = jnp.abs(quantiles - _targets(prediction, y)).mean(axis=0)
     # For sorted values E|Y - Y'| is a weighted sum: value i exceeds i others, is below the rest.
     weights = jnp.asarray((2 * levels - 1)[:, None, None], quantiles.dtype)
     spread = 2 * (weights * quantiles).mean(axis=0)
@@ -47,14 +47,15 @@ def crps(prediction: Prediction, y: object) -> float:
 
 def coverage(prediction: Prediction, y: object, level: float = 0.95) -> float:
     """The share of observations inside the central interval of this level."""
-    target = _targets(y)
+    target = _targets(prediction, y)
     low, high = prediction.interval(level)
     return float(((target >= low) & (target <= high)).mean())
 
 
 def calibration_error(prediction: Prediction, y: object) -> float:
     """Mean gap between the levels of central intervals and the share of observations in them."""
-    distance = jnp.abs(2 * prediction.cdf(_targets(y)) - 1)  # the level that just holds y
+    target = _targets(prediction, y)
+    distance = jnp.abs(2 * prediction.cdf(target) - 1)  # the level that just holds y
     inside = jnp.stack([(distance <= level).mean() for level in LEVELS])
     return float(jnp.abs(inside - LEVELS).mean())
 
@@ -73,19 +74,19 @@ def regression_metrics(prediction: Prediction, y: object) -> dict[str, float]:
 
 def accuracy(prediction: ClassPrediction, y: object) -> float:
     """The share of rows whose most probable class is the true one."""
-    return float((prediction.probabilities.argmax(axis=-1) == jnp.asarray(y)).mean())
+    return float((prediction.probabilities.argmax(axis=-1) == _labels(prediction, y)).mean())
 
 
 def class_nll(prediction: ClassPrediction, y: object) -> float:
     """Mean negative log predictive probability of the true class."""
-    return -float(prediction.log_prob(jnp.asarray(y, jnp.int32)).mean())
+    return -float(prediction.log_prob(_labels(prediction, y)).mean())
 
 
 def expected_calibration_error(prediction: ClassPrediction, y: object, bins: int = 15) -> float:
     """Mean gap between confidence and accuracy, over bins of equal confidence (ECE)."""
     probabilities = np.asarray(prediction.probabilities)
     confidence = probabilities.max(axis=-1)
-    right = probabilities.argmax(axis=-1) == np.asarray(y)
+    right = probabilities.argmax(axis=-1) == np.asarray(_labels(prediction, y))
     which = np.minimum((confidence * bins).astype(int), bins - 1)
     gaps = [
         abs(confidence[which == b].mean() - right[which == b].mean()) * (which == b).mean()
@@ -104,5 +105,21 @@ def classification_metrics(prediction: ClassPrediction, y: object) -> dict[str, 
     }
 
 
-def _targets(y: object) -> Float[Array, "points targets"]:
-    return checks.table("y", y)
+def _targets(prediction: Prediction, y: object) -> Float[Array, "points targets"]:
+    targets = checks.table("y", y)
+    if targets.shape != prediction.location.shape[1:]:
+        raise ValueError(
+            f"y must have a row for each predicted point and a column for each target, "
+            f"{prediction.location.shape[1:]}; its shape is {targets.shape}"
+        )
+    return targets
+
+
+def _labels(prediction: ClassPrediction, y: object) -> Int[Array, " points"]:
+    _, points, classes = prediction.log_probabilities.shape
+    labels = checks.labels("y", y, classes)
+    if len(labels) != points:
+        raise ValueError(
+            f"y must have a label for each of the {points} points, it has {len(labels)}"
+        )
+    return labels

@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 import jax
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import PRNGKeyArray
 
 from goodprior import checks
 from goodprior.data.scaling import Scaling
+from goodprior.inference.batches import Data, InMemory, OnDisk, first_row
 from goodprior.inference.density import Density
 from goodprior.inference.likelihoods import Likelihood
 from goodprior.inference.nuts import NUTS, NUTSRun
@@ -51,9 +52,9 @@ def sample_posterior(
     """Sample the weights' posterior: `draws` per chain, `thinning` steps apart.
 
     `sampler` is an `SGHMC` (the default) or a `NUTS`, which uses all rows whatever `batch_size`
-    says; `batch_size=None` does so for SGHMC. With a `scaling`, X and y are given on their original
-    scale. `on_progress(steps done, steps in all, phase)` is called between chunks. The defaults are
-    the paper's settings for small data sets.
+    says; `batch_size=None` does so for SGHMC. X may be a `numpy.memmap` that is larger than memory.
+    With a `scaling`, X and y are given on their original scale. The defaults are the paper's
+    settings for small data sets. `on_progress(steps done, in all, phase)` is called between chunks.
 
     >>> import jax
     >>> from goodprior.inference import Gaussian
@@ -66,46 +67,52 @@ def sample_posterior(
     >>> posterior.predict(X).mean.shape
     (40, 1)
     """
-    X, y = _check_data(prior, likelihood, X, y, scaling)
+    data = _check_data(prior, likelihood, X, y, scaling)
     checks.whole("chains", chains)
     checks.whole("burn_in", burn_in, least=0)
     checks.whole("draws", draws)
     checks.whole("thinning", thinning)
-    if batch_size is not None and checks.whole("batch_size", batch_size) > len(X):
+    if batch_size is not None and checks.whole("batch_size", batch_size) > data.rows:
         raise ValueError(
-            f"batch_size is {batch_size}, but there are only {len(X)} rows; "
+            f"batch_size is {batch_size}, but there are only {data.rows} rows; "
             "use a smaller one, or None for all rows"
         )
-    density = Density(prior, likelihood, len(X), checks.positive("temperature", temperature))
-    if isinstance(sampler, NUTS):
-        run = NUTSRun(density, sampler, X, y, chains, key)
+    density = Density(prior, likelihood, data.rows, checks.positive("temperature", temperature))
+    if not isinstance(sampler, NUTS):
+        run = SGHMCRun(density, sampler or SGHMC(), data, batch_size, chains, key)
+    elif isinstance(data, InMemory):
+        run = NUTSRun(density, sampler, data, chains, key)
     else:
-        run = SGHMCRun(density, sampler or SGHMC(), X, y, batch_size, chains, key)
+        raise ValueError("NUTS uses all rows in every step, so they must fit into memory")
     return _drive(run, burn_in, draws, thinning, scaling, on_progress)
 
 
 def _check_data(
     prior: Prior, likelihood: Likelihood, X: object, y: object, scaling: Scaling | None
-) -> tuple[Array, Array]:
-    if scaling is not None:
-        X, y = scaling.inputs(X), scaling.targets(y)
-    X, y = checks.matrix("X", X), likelihood.targets(y)
-    if len(X) != len(y):
-        raise ValueError(f"X and y must have as many rows: {len(X)} and {len(y)}")
+) -> Data:
+    if isinstance(X, np.memmap):
+        data = OnDisk(X, np.asanyarray(y), scaling, likelihood)
+    else:
+        if scaling is not None:
+            X, y = scaling.inputs(X), scaling.targets(y)
+        data = InMemory(checks.matrix("X", X), likelihood.targets(y))
+        if len(data.X) != len(data.y):
+            raise ValueError(f"X and y must have as many rows: {len(data.X)} and {len(data.y)}")
+    x, target = first_row(data)
     latent = jax.eval_shape(prior.sample, jax.random.key(0))
     try:
-        output = jax.eval_shape(lambda latent: prior.weights(latent)(X[0]), latent)
+        output = jax.eval_shape(lambda latent: prior.weights(latent)(x), latent)
     except TypeError as error:
         raise ValueError(
-            f"the network does not take rows of X, which has {X.shape[1]} columns: {error}"
+            f"the network does not take rows of X, which has {len(x)} columns: {error}"
         ) from error
-    needed = likelihood.outputs(1 if y.ndim == 1 else y.shape[1])
+    needed = likelihood.outputs(1 if target.ndim == 0 else len(target))
     if output.shape != (needed,):
         raise ValueError(
             f"{type(likelihood).__name__} needs a network with {needed} outputs for these "
             f"targets, but it returns {output.shape}"
         )
-    return X, y
+    return data
 
 
 def _drive(

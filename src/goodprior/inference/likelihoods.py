@@ -66,7 +66,7 @@ class StudentT(Likelihood):
 
     def __check_init__(self):
         checks.positive("scale", self.scale)
-        if self.degrees <= 2:
+        if not 2 < self.degrees < float("inf"):
             raise ValueError(f"degrees must be above 2 (a finite variance), got {self.degrees!r}")
 
     def targets(self, y: object) -> Float[Array, "rows targets"]:
@@ -94,6 +94,9 @@ class Heteroscedastic(Likelihood):
     """
 
     least_variance: float = 1e-6
+
+    def __check_init__(self):
+        checks.positive("least_variance", self.least_variance)
 
     def targets(self, y: object) -> Float[Array, "rows targets"]:
         return checks.table("y", y)

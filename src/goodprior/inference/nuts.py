@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior import checks
+from goodprior.inference.batches import InMemory, probe_rows
 from goodprior.inference.coordinates import Vector, joiner, split
 from goodprior.inference.density import Density
 from goodprior.inference.sghmc_run import PROBE_POINTS
@@ -50,8 +51,7 @@ class NUTSRun:
         self,
         density: Density,
         sampler: NUTS,
-        X: Array,
-        y: Array,
+        data: InMemory,
         chains: int,
         key: PRNGKeyArray,
     ):
@@ -60,7 +60,7 @@ class NUTSRun:
                 "NUTS moves all of the latent, and this prior holds back what a Gibbs step "
                 "resamples: use its marginal form, HierarchicalPrior(..., marginal=True)"
             )
-        self.density, self.sampler, self.X, self.y = density, sampler, X, y
+        self.density, self.sampler, (self.X, self.y) = density, sampler, data
         key_start, self.key = jax.random.split(key)
         self.chains = [self._start(k) for k in jax.random.split(key_start, chains)]
         self.steps = 0
@@ -139,7 +139,8 @@ def _warm_up(
         max_num_doublings=sampler.max_doublings,
         progress_bar=False,
     )
-    result, _ = adaptation.run(key, chain.position, num_steps=steps)
+    run: Any = adaptation.run
+    result, _ = run(key, chain.position, num_steps=steps)
     found: dict[str, Any] = result.parameters
     return Chain(result.state.position, found["step_size"], found["inverse_mass_matrix"])
 
@@ -156,13 +157,13 @@ def _advance(
 ) -> tuple[Chain, Any, Float[Array, "times values"]]:
     log_density = _log_density(density, X, y)
     join = joiner(density.prior)
-    kernel = blackjax.nuts(
+    kernel: Any = blackjax.nuts(
         log_density,
         step_size=chain.step_size,
         inverse_mass_matrix=chain.inverse_mass,
         max_num_doublings=sampler.max_doublings,
     )
-    probe_x = X[:: max(1, len(X) // PROBE_POINTS)][:PROBE_POINTS]
+    probe_x = X[probe_rows(len(X), PROBE_POINTS)]
 
     def step(state: PyTree, key: PRNGKeyArray) -> tuple[PyTree, Any]:
         state, info = kernel.step(key, state)

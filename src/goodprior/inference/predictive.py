@@ -15,6 +15,8 @@ from jax.scipy.stats import norm
 from jax.scipy.stats import t as student_t
 from jaxtyping import Array, Float
 
+from goodprior import checks
+
 Of = Literal["observation", "function"]
 
 
@@ -70,11 +72,12 @@ class Prediction(eqx.Module):
     ) -> Float[Array, "levels points targets"]:
         """Quantiles of an observation, or of the function."""
         levels = np.asarray(levels, np.float64)
-        if ((levels <= 0) | (levels >= 1)).any():
+        if not ((levels > 0) & (levels < 1)).all():
             raise ValueError(f"quantile levels must lie strictly between 0 and 1, got {levels}")
-        if of == "function":
-            return jnp.quantile(self.location, jnp.asarray(levels, jnp.float32), axis=0)
-        return jnp.stack([_invert_cdf(self, float(level)) for level in levels])
+        narrow = jnp.asarray(levels, jnp.float32)
+        if checks.one_of("of", of, ("observation", "function")) == "function":
+            return jnp.quantile(self.location, narrow, axis=0)
+        return _invert_cdf(self, narrow)
 
     def interval(
         self, level: float = 0.95, of: Of = "observation"
@@ -103,20 +106,25 @@ def _student_cdf(z: Array, degrees: float) -> Array:
 
 
 @eqx.filter_jit
-def _invert_cdf(prediction: Prediction, level: float) -> Array:
+def _invert_cdf(
+    prediction: Prediction, levels: Float[Array, " levels"]
+) -> Float[Array, "levels points targets"]:
     """Bisection: the mixture's quantile lies between the extreme quantiles of its components."""
     reach = 12.0 if prediction.degrees is None else 1e3
-    low = (prediction.location - reach * prediction.scale).min(axis=0)
-    high = (prediction.location + reach * prediction.scale).max(axis=0)
+    lowest = (prediction.location - reach * prediction.scale).min(axis=0)
+    highest = (prediction.location + reach * prediction.scale).max(axis=0)
 
-    def halve(_: int, bracket: tuple[Array, Array]) -> tuple[Array, Array]:
-        low, high = bracket
-        middle = 0.5 * (low + high)
-        below = prediction.cdf(middle) < level
-        return jnp.where(below, middle, low), jnp.where(below, high, middle)
+    def one(level: Float[Array, ""]) -> Array:
+        def halve(_: Array, bracket: tuple[Array, Array]) -> tuple[Array, Array]:
+            low, high = bracket
+            middle = 0.5 * (low + high)
+            below = prediction.cdf(middle) < level
+            return jnp.where(below, middle, low), jnp.where(below, high, middle)
 
-    low, high = jax.lax.fori_loop(0, 50, halve, (low, high))
-    return 0.5 * (low + high)
+        low, high = jax.lax.fori_loop(0, 50, halve, (lowest, highest))
+        return 0.5 * (low + high)
+
+    return jax.lax.map(one, levels)
 
 
 class ClassPrediction(eqx.Module):

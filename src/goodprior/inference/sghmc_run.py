@@ -12,6 +12,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from goodprior.inference import sghmc
+from goodprior.inference.batches import Data, InMemory, OnDisk, probe_rows
 from goodprior.inference.coordinates import Vector, joiner, split
 from goodprior.inference.density import Density
 from goodprior.inference.sghmc import SGHMC
@@ -50,17 +51,20 @@ class SGHMCRun:
         self,
         density: Density,
         sampler: SGHMC,
-        X: Array,
-        y: Array,
+        data: Data,
         batch_size: int | None,
         chains: int,
         key: PRNGKeyArray,
     ):
         self.density, self.sampler = density, sampler
-        self.batch_size = None if batch_size == len(X) else batch_size
+        self.batch_size = None if batch_size == data.rows else batch_size
         self.mesh = _mesh(chains)
         everywhere = NamedSharding(self.mesh, PartitionSpec())
-        self.X, self.y = jax.device_put((X, y), everywhere)
+        if isinstance(data, OnDisk) and self.batch_size is None:
+            raise ValueError("rows on disk cannot all be used in every step: give a batch_size")
+        self.data = jax.device_put(data, everywhere) if isinstance(data, InMemory) else data
+        probe_x, _ = data.gather(probe_rows(data.rows, PROBE_POINTS))  # type: ignore[arg-type]
+        self.probe_x = jax.device_put(jnp.asarray(probe_x), everywhere)
         key_start, key_steps, self.key_report = jax.random.split(key, 3)
         by_chain = NamedSharding(self.mesh, CHAINS)
         self.keys = jax.device_put(jax.random.split(key_steps, chains), by_chain)
@@ -83,17 +87,24 @@ class SGHMCRun:
         times = max(1, steps // PROBE_EVERY)
         ends = self.steps + np.linspace(0, steps, times + 1).round().astype(np.int32)
         stretches = Stretch(jnp.asarray(ends[:-1]), jnp.asarray(np.diff(ends)))
+        longest = int(np.diff(ends).max())
+        rows = None
+        if self.batch_size is not None:
+            rows = _rows(self.keys, stretches.start, longest, self.batch_size, self.data.rows)
+        data, picked = self.data, rows
+        if isinstance(data, OnDisk):
+            data, picked = None, data.gather(np.asarray(rows))
         self.state, probe = _advance(
             self.density,
             self.sampler,
             self.mesh,
-            self.X,
-            self.y,
+            data,
+            picked,
+            self.probe_x,
             self.state,
             self.keys,
             stretches,
-            longest=int(np.diff(ends).max()),
-            batch_size=self.batch_size,
+            longest=longest,
             adapting=adapting,
         )
         self.steps += steps
@@ -110,9 +121,12 @@ class SGHMCRun:
 
     def report(self) -> dict[str, Any]:
         """What the sampler says of itself: temperature over weights, and clamped noise."""
-        info = _info(
-            self.density, self.sampler, self.X, self.y, self.state, self.key_report, self.batch_size
-        )
+        batches = None
+        if self.batch_size is not None:
+            shape = (NOISE_BATCHES, self.batch_size)
+            rows = jax.random.randint(self.key_report, shape, 0, self.data.rows)
+            batches = jax.tree.map(jnp.asarray, self.data.gather(np.asarray(rows)))
+        info = _info(self.density, self.sampler, batches, self.state)
         asked = float(self.density.temperature)
         low, middle, high = asked * np.quantile(np.asarray(info.temperature), [0.05, 0.5, 0.95])
         return {
@@ -152,9 +166,18 @@ def _gradient(density: Density) -> Callable[[Vector, PyTree, Any], Vector]:
     return jax.grad(lambda position, held, batch: -density(join(position, held), *batch))
 
 
-def _rows(key: PRNGKeyArray, steps: int, batch_size: int, rows: int) -> Int[Array, "steps batch"]:
-    """The rows of each step's minibatch, drawn with replacement."""
-    return jax.random.randint(key, (steps, batch_size), 0, rows)
+@eqx.filter_jit
+def _rows(
+    keys: PRNGKeyArray, starts: Int[Array, " times"], steps: int, batch_size: int, rows: int
+) -> Int[Array, "times steps chains batch"]:
+    """The rows of each minibatch, drawn with replacement, for each stretch, step and chain."""
+
+    def one(start: Array, key: PRNGKeyArray) -> Array:
+        _, key_rows = jax.random.split(jax.random.fold_in(key, start))
+        return jax.random.randint(key_rows, (steps, batch_size), 0, rows)
+
+    over_chains = jax.vmap(one, in_axes=(None, 0), out_axes=1)
+    return jax.vmap(over_chains, in_axes=(0, None))(starts, keys)
 
 
 @eqx.filter_jit
@@ -162,37 +185,49 @@ def _advance(
     density: Density,
     sampler: SGHMC,
     mesh: Mesh,
-    X: Array,
-    y: Array,
+    data: InMemory | None,
+    picked: PyTree,
+    probe_x: Array,
     state: Chain,
     keys: PRNGKeyArray,
     stretches: Stretch,
     *,
     longest: int,
-    batch_size: int | None,
     adapting: bool,
 ) -> tuple[Chain, Float[Array, "chains times values"]]:
-    """All chains through all stretches, with a probe of their functions after each."""
+    """All chains through all stretches, with a probe of their functions after each.
+
+    `picked` has the rows of every minibatch in `data`, or the minibatches themselves where the
+    data are on disk, or nothing: then every step uses all the data.
+    """
     prior, join = density.prior, joiner(density.prior)
     gradient = _gradient(density)
+    everywhere, by_chain = PartitionSpec(), PartitionSpec(None, None, "chains")
 
     @partial(
         jax.shard_map,
         mesh=mesh,
-        in_specs=(PartitionSpec(), PartitionSpec(), CHAINS, CHAINS, PartitionSpec()),
+        in_specs=(everywhere, by_chain, everywhere, CHAINS, CHAINS, everywhere),
         out_specs=(CHAINS, PartitionSpec(None, "chains")),
         check_vma=False,
     )
     def on_each_device(
-        X: Array, y: Array, keys: PRNGKeyArray, state: Chain, stretches: Stretch
+        data: InMemory | None,
+        picked: PyTree,
+        probe_x: Array,
+        keys: PRNGKeyArray,
+        state: Chain,
+        stretches: Stretch,
     ) -> tuple[Chain, Array]:
         constants = jax.vmap(sampler.constants)(state.sampler)
-        probe_x = X[:: max(1, len(X) // PROBE_POINTS)][:PROBE_POINTS]
 
         def step_one(
-            chain: Chain, constants: sghmc.Constants, key: PRNGKeyArray, rows: Array | None
+            chain: Chain, constants: sghmc.Constants, key: PRNGKeyArray, picked: PyTree
         ) -> Chain:
-            batch = (X, y) if rows is None else (X[rows], y[rows])
+            if data is None:
+                batch = picked
+            else:
+                batch = (data.X, data.y) if picked is None else data.gather(picked)
             slope = partial(_by_position, gradient, chain.held)
             if adapting:
                 moved, _ = sampler.adapt(key, chain.sampler, batch, slope)
@@ -209,31 +244,32 @@ def _advance(
             network = prior.weights(join(chain.sampler.position, chain.held))
             return jax.vmap(network)(probe_x).ravel()
 
-        def go(state: Chain, stretch: Stretch) -> tuple[Chain, Array]:
-            def randomness(key: PRNGKeyArray) -> tuple[PRNGKeyArray, Array | None]:
-                key_steps, key_rows = jax.random.split(jax.random.fold_in(key, stretch.start))
-                rows = None if batch_size is None else _rows(key_rows, longest, batch_size, len(X))
-                return jax.random.split(key_steps, longest), rows
+        def go(state: Chain, stretch: tuple[Stretch, PyTree]) -> tuple[Chain, Array]:
+            (start, length), picked = stretch
 
-            step_keys, rows = jax.vmap(randomness, out_axes=1)(keys)
+            def step_keys_of(key: PRNGKeyArray) -> PRNGKeyArray:
+                key_steps, _ = jax.random.split(jax.random.fold_in(key, start))
+                return jax.random.split(key_steps, longest)
+
+            step_keys = jax.vmap(step_keys_of, out_axes=1)(keys)
 
             def step(i: Array, state: Chain) -> Chain:
-                key, row = jax.tree.map(lambda a: a[i], (step_keys, rows))
+                key, now = jax.tree.map(lambda a: a[i], (step_keys, picked))
                 if prior.refresh_every:
                     state = jax.lax.cond(
-                        (stretch.start + i) % prior.refresh_every == 0,
+                        (start + i) % prior.refresh_every == 0,
                         lambda state: jax.vmap(refresh_one)(state, key),
                         lambda state: state,
                         state,
                     )
-                return jax.vmap(step_one)(state, constants, key, row)
+                return jax.vmap(step_one)(state, constants, key, now)
 
-            state = jax.lax.fori_loop(0, stretch.length, step, state)
+            state = jax.lax.fori_loop(0, length, step, state)
             return state, jax.vmap(probe_one)(state)
 
-        return jax.lax.scan(go, state, stretches)
+        return jax.lax.scan(go, state, (stretches, picked))
 
-    state, probes = on_each_device(X, y, keys, state, stretches)
+    state, probes = on_each_device(data, picked, probe_x, keys, state, stretches)
     return state, jnp.swapaxes(probes, 0, 1)
 
 
@@ -245,24 +281,16 @@ def _by_position(
 
 @eqx.filter_jit
 def _info(
-    density: Density,
-    sampler: SGHMC,
-    X: Array,
-    y: Array,
-    state: Chain,
-    key: PRNGKeyArray,
-    batch_size: int | None,
+    density: Density, sampler: SGHMC, batches: tuple[Array, Array] | None, state: Chain
 ) -> sghmc.Info:
     """The sampler's report on every weight, with the minibatch noise measured in place."""
     gradient = _gradient(density)
 
     def one(chain: Chain) -> sghmc.Info:
-        if batch_size is None:
-            return sampler.info(chain.sampler, jnp.zeros_like(chain.sampler.position))
-        rows = _rows(key, NOISE_BATCHES, batch_size, len(X))
-        slopes = jax.lax.map(
-            lambda r: gradient(chain.sampler.position, chain.held, (X[r], y[r])), rows
-        )
+        position = chain.sampler.position
+        if batches is None:
+            return sampler.info(chain.sampler, jnp.zeros_like(position))
+        slopes = jax.lax.map(lambda batch: gradient(position, chain.held, batch), batches)
         return sampler.info(chain.sampler, slopes.var(axis=0, ddof=1))
 
     return jax.lax.map(one, state)

@@ -4,14 +4,24 @@
 """
 
 from goodprior.matching.critic import Wasserstein
-from goodprior.matching.distances import Distance, Energy, energy_distance, squared_mmd
-from goodprior.matching.match import History, Match, compare, match
+from goodprior.matching.distances import (
+    MMD,
+    Distance,
+    Energy,
+    Sliced,
+    energy_distance,
+    squared_mmd,
+)
+from goodprior.matching.match import Comparison, History, Match, compare, match
 
 __all__ = [
+    "MMD",
+    "Comparison",
     "Distance",
     "Energy",
     "History",
     "Match",
+    "Sliced",
     "Wasserstein",
     "compare",
     "energy_distance",

@@ -7,16 +7,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior import checks
-from goodprior.matching.distances import Distance, Functions
+from goodprior.matching.distances import Distance, Functions, Others
 
 
 class CriticState(NamedTuple):
     """The critic's weights and its optimiser's sums."""
 
-    critic: eqx.nn.MLP
+    critic: PyTree
     optimiser: optax.OptState
 
 
@@ -45,16 +45,18 @@ class Wasserstein(Distance):
     redraw_functions: bool = eqx.field(static=True, default=False)
     warm: bool = eqx.field(static=True, default=False)
     width: int = eqx.field(static=True, default=200)
+    settles: bool = eqx.field(static=True, default=False)
+    pull: float = eqx.field(static=True, default=0.0)
 
     def __check_init__(self):
         checks.whole("critic_steps", self.critic_steps)
         checks.positive("penalty", self.penalty)
 
     @property
-    def redraw(self) -> int:  # type: ignore[override]
+    def redraw(self) -> int:
         return self.critic_steps if self.redraw_functions else 0
 
-    def optimiser(self, steps: int) -> optax.GradientTransformation:
+    def optimiser(self) -> optax.GradientTransformation:
         return optax.rmsprop(self.learning_rate, decay=0.99, eps=1e-8)
 
     @property
@@ -96,7 +98,7 @@ class Wasserstein(Distance):
         critic: eqx.nn.MLP,
         key: PRNGKeyArray,
         functions: Functions,
-        target: Functions,
+        target: Others,
     ) -> Float[Array, ""]:
         """What the critic minimises."""
         count = min(len(functions), len(target))
@@ -109,7 +111,7 @@ class Wasserstein(Distance):
         return self.penalty * penalty - _value(critic, functions, target)
 
     def __call__(
-        self, state: CriticState, functions: Functions, target: Functions
+        self, state: CriticState, functions: Functions, target: Others
     ) -> Float[Array, ""]:
         rest = eqx.filter(
             self._new_critic(jax.random.key(0), functions.shape[1]),
@@ -123,7 +125,7 @@ def _outputs_first(functions: Functions) -> Float[Array, "out draws points"]:
     return jnp.moveaxis(functions, -1, 0)
 
 
-def _value(critic: eqx.nn.MLP, functions: Functions, target: Functions) -> Float[Array, ""]:
+def _value(critic: eqx.nn.MLP, functions: Functions, target: Others) -> Float[Array, ""]:
     """`E critic(target) - E critic(functions)`, summed over outputs."""
     each = jax.vmap(jax.vmap(critic))
     return (

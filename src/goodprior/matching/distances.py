@@ -5,22 +5,32 @@ from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 Functions = Float[Array, "draws points out"]
+Others = Float[Array, "others points out"]  # a second sample, which may have another size
 
 
 class Distance(eqx.Module):
     """How far two samples of functions are from each other, as something to minimise.
 
     A distance may have a state that is fitted between two steps of the prior (a critic). It also
-    says how the prior should follow its gradient: `optimiser` and the number of `steps`.
+    says how the prior should follow its gradient: for how many `steps` at most, whether to stop
+    early at a plateau and settle (`settles`), with which `optimiser`, and how strongly to `pull`
+    the prior's scales toward one against drifting along flat valleys.
     """
 
     steps: eqx.AbstractVar[int]
-    redraw: eqx.AbstractVar[int]  # pairs of samples that `fit` consumes (0: the step's own pair)
+    settles: eqx.AbstractVar[bool]
+    pull: eqx.AbstractVar[float]
+
+    @property
+    def redraw(self) -> int:
+        """How many pairs of samples `fit` wants beside the step's own."""
+        return 0
 
     def init(self, key: PRNGKeyArray, points: int) -> Any:
         """The state before the first step."""
@@ -31,22 +41,23 @@ class Distance(eqx.Module):
         return state
 
     @abstractmethod
-    def __call__(self, state: Any, functions: Functions, target: Functions) -> Float[Array, ""]:
+    def __call__(self, state: Any, functions: Functions, target: Others) -> Float[Array, ""]:
         """The value to minimise, differentiable in `functions`."""
 
     @abstractmethod
-    def optimiser(self, steps: int) -> optax.GradientTransformation:
-        """The optimiser of the prior's parameters for a run of `steps` steps."""
+    def optimiser(self) -> optax.GradientTransformation:
+        """The optimiser of the prior's parameters."""
 
 
-def pairwise_distances(a: Functions, b: Functions) -> Float[Array, "draws draws2"]:
+def pairwise_distances(a: Functions, b: Others) -> Float[Array, "draws others"]:
     """Euclidean distances over all points and outputs, safe to differentiate at zero."""
-    a, b = a.reshape(len(a), -1), b.reshape(len(b), -1)
+    centre = b.mean(axis=0)  # large common values would cost the squares their precision
+    a, b = (a - centre).reshape(len(a), -1), (b - centre).reshape(len(b), -1)
     squares = (a**2).sum(-1)[:, None] + (b**2).sum(-1)[None] - 2 * a @ b.T
     return jnp.sqrt(jnp.maximum(squares, 1e-12))
 
 
-def energy_distance(a: Functions, b: Functions) -> Float[Array, ""]:
+def energy_distance(a: Functions, b: Others) -> Float[Array, ""]:
     """`2 E|X - Y| - E|X - X'| - E|Y - Y'|` between two samples, without bias.
 
     Zero in expectation only when both come from one distribution. Norms are Euclidean over all
@@ -57,26 +68,26 @@ def energy_distance(a: Functions, b: Functions) -> Float[Array, ""]:
     >>> bool(energy_distance(x[:250], x[250:]) < energy_distance(x[:250], 2 * x[250:]))
     True
     """
-    return 2 * pairwise_distances(a, b).mean() - _mean_of_pairs(a) - _mean_of_pairs(b)
+    return 2 * pairwise_distances(a, b).mean() - spread(a) - spread(b)
 
 
-def _mean_of_pairs(a: Functions) -> Float[Array, ""]:
+def spread(a: Functions) -> Float[Array, ""]:
+    """The mean distance between two draws."""
     distances = pairwise_distances(a, a)
     n = len(a)
     return (distances.sum() - jnp.trace(distances)) / (n * (n - 1))
 
 
-def squared_mmd(a: Functions, b: Functions, lengthscale: float | None = None) -> Float[Array, ""]:
+def squared_mmd(a: Functions, b: Others, lengthscale: float | None = None) -> Float[Array, ""]:
     """Squared maximum mean discrepancy with an RBF kernel, without bias (paper, appendix A.8).
 
     The kernel compares whole functions, by the Euclidean distance over points and outputs. The
     paper's lengthscale is `sqrt(2 * inputs)`; without one, the median distance within `b` is taken.
     """
-    if lengthscale is None:
-        lengthscale = jnp.median(pairwise_distances(b, b))  # type: ignore[assignment]
+    width = _median_distance(b) if lengthscale is None else lengthscale
 
     def kernel(x: Array, y: Array) -> Array:
-        return jnp.exp(-0.5 * (pairwise_distances(x, y) / lengthscale) ** 2)
+        return jnp.exp(-0.5 * (pairwise_distances(x, y) / width) ** 2)
 
     def within(x: Array) -> Array:
         gram, n = kernel(x, x), len(x)
@@ -85,19 +96,65 @@ def squared_mmd(a: Functions, b: Functions, lengthscale: float | None = None) ->
     return within(a) + within(b) - 2 * kernel(a, b).mean()
 
 
-class Energy(Distance):
+def _median_distance(a: Functions) -> Float[Array, ""]:
+    return jnp.median(pairwise_distances(a, a)[jnp.triu_indices(len(a), 1)])
+
+
+class Direct(Distance):
+    """What the distances without a critic share: Adam, a plateau to stop at, a weak pull."""
+
+    steps: int = eqx.field(static=True, default=400)
+    learning_rate: float = eqx.field(static=True, default=0.1)
+    settles: bool = eqx.field(static=True, default=True)
+    pull: float = eqx.field(static=True, default=5e-5)
+
+    def optimiser(self) -> optax.GradientTransformation:
+        return optax.adam(self.learning_rate)
+
+
+class Energy(Direct):
     """The energy distance. It needs no critic, so a step costs little more than its functions.
 
     >>> Energy(steps=50).steps
     50
     """
 
-    steps: int = eqx.field(static=True, default=200)
-    learning_rate: float = eqx.field(static=True, default=0.2)
-    redraw: int = eqx.field(static=True, default=0)
-
-    def __call__(self, state: None, functions: Functions, target: Functions) -> Float[Array, ""]:
+    def __call__(self, state: None, functions: Functions, target: Others) -> Float[Array, ""]:
         return energy_distance(functions, target)
 
-    def optimiser(self, steps: int) -> optax.GradientTransformation:
-        return optax.adam(optax.cosine_decay_schedule(self.learning_rate, steps, alpha=0.05))
+
+class MMD(Direct):
+    """Squared maximum mean discrepancy, in units of the belief's spread.
+
+    The kernel is an RBF with the median distance between belief draws as its lengthscale.
+    """
+
+    def __call__(self, state: None, functions: Functions, target: Others) -> Float[Array, ""]:
+        return spread(target) * squared_mmd(functions, target)
+
+
+class Sliced(Direct):
+    """The mean 1-Wasserstein distance between projections onto random directions.
+
+    Directions are unit vectors over points and outputs, drawn anew at every step; along each, the
+    distance of two samples of equal size is the mean distance of their sorted values.
+    """
+
+    directions: int = eqx.field(static=True, default=100)
+
+    def init(self, key: PRNGKeyArray, points: int) -> PRNGKeyArray:
+        return key
+
+    def fit(
+        self, key: PRNGKeyArray, state: PRNGKeyArray, pair: Callable[[Array], tuple[Array, Array]]
+    ) -> PRNGKeyArray:
+        return key
+
+    def __call__(
+        self, state: PRNGKeyArray, functions: Functions, target: Others
+    ) -> Float[Array, ""]:
+        a, b = functions.reshape(len(functions), -1), target.reshape(len(target), -1)
+        ways = jax.random.normal(state, (a.shape[1], self.directions))
+        ways = ways / jnp.linalg.norm(ways, axis=0)
+        along_a, along_b = jnp.sort(a @ ways, axis=0), jnp.sort(b @ ways, axis=0)
+        return jnp.abs(along_a - along_b).mean()

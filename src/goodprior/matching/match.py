@@ -17,15 +17,23 @@ from goodprior.beliefs.base import Belief
 from goodprior.beliefs.measurement import MeasurementSet
 from goodprior.matching.critic import Wasserstein
 from goodprior.matching.distances import (
+    MMD,
     Distance,
     Energy,
     Functions,
+    Sliced,
     energy_distance,
+    spread,
     squared_mmd,
 )
 from goodprior.priors import Prior
 
-DISTANCES: dict[str, Callable[[], Distance]] = {"energy": Energy, "wasserstein": Wasserstein}
+DISTANCES: dict[str, Callable[[], Distance]] = {
+    "energy": Energy,
+    "mmd": MMD,
+    "sliced": Sliced,
+    "wasserstein": Wasserstein,
+}
 CHUNK = 10  # steps of the prior between two looks at the progress
 
 
@@ -58,6 +66,39 @@ class Match(NamedTuple):
     history: History
 
 
+class _Pace:
+    """How fast to go: at full pace until the plateau or the end is near, then slower and slower.
+
+    The plateau is where the last 50 values are on average no lower than the 50 before them, by
+    more than the standard error of that difference. Settling takes 50 steps.
+    """
+
+    WINDOW = 50
+
+    def __init__(self, steps: int, settles: bool):
+        self.end = steps
+        self.settling = min(self.WINDOW, steps // 2) if settles else 0
+        self.settles = settles
+
+    def next_chunk(self, values: Float[np.ndarray, " steps"]) -> Float[Array, " chunk"] | None:
+        """The paces of the next steps (zero beyond the end), or None when it is reached."""
+        done = len(values)
+        if done >= self.end:
+            return None
+        if self.settles and done < self.end - self.settling and self._at_plateau(values):
+            self.end = done + self.settling
+        left = self.end - done - np.arange(CHUNK)
+        paces = np.clip(left / max(self.settling, 1), 0, 1)
+        return jnp.asarray(paces, jnp.float32)
+
+    def _at_plateau(self, values: Float[np.ndarray, " steps"]) -> bool:
+        if len(values) < 2 * self.WINDOW:
+            return False
+        earlier, later = np.split(values[-2 * self.WINDOW :], 2)
+        error = np.sqrt((np.nanvar(earlier) + np.nanvar(later)) / self.WINDOW)
+        return bool(np.nanmean(earlier) - np.nanmean(later) < error)
+
+
 class _State(NamedTuple):
     """All that changes during a match, as one pytree."""
 
@@ -81,8 +122,9 @@ def match(
     """Tune the prior's arrays until its functions are like the belief's at the points.
 
     Each step draws a measurement set and `draws` functions of the belief and of the prior, and
-    moves the prior along the gradient of the distance. `on_progress(step, steps, value)` is
-    called every few steps. `held_out` draws measure prior and belief before and after (0: don't).
+    moves the prior along the gradient of the distance, for at most `steps` steps: most distances
+    stop when they are on a plateau. `on_progress(step, steps, value)` is called every few steps.
+    `held_out` draws measure prior and belief before and after (0: don't).
 
     >>> import jax
     >>> from goodprior.beliefs import GaussianProcess, Grid, rbf
@@ -102,18 +144,23 @@ def match(
     started = time.perf_counter()
     key_run, key_init, key_held_out = jax.random.split(key, 3)
     arrays, rest = eqx.partition(prior, eqx.is_inexact_array)
-    optimiser_state = _optimiser(metric, steps).init(arrays)
+    optimiser_state = _optimiser(metric).init(arrays)
     state = _State(arrays, optimiser_state, metric.init(key_init, points.size))
+    pace = _Pace(steps, metric.settles)
     values = np.zeros(0)
-    while len(values) < steps:
-        size = min(CHUNK, steps - len(values))
-        keys = jax.random.split(jax.random.fold_in(key_run, len(values)), size)
-        x, targets = _measure(belief, points, keys, draws, metric.redraw)
-        state, chunk = _run(state, rest, metric, steps, keys, x, targets)
-        values = np.concatenate([values, np.asarray(chunk)])
+
+    def measure(done: int) -> tuple[Key[Array, " steps"], Array, Array]:
+        keys = jax.random.split(jax.random.fold_in(key_run, done), CHUNK)
+        return keys, *_measure(belief, points, keys, draws, metric.redraw)
+
+    inputs = measure(0)
+    while (paces := pace.next_chunk(values)) is not None:
+        state, chunk = _run(state, rest, metric, *inputs, paces)
+        inputs = measure(len(values) + CHUNK)  # while the chunk is being computed
+        values = np.concatenate([values, np.asarray(chunk)])[: pace.end]
         _check_finite(values)
         if on_progress is not None:
-            on_progress(len(values), steps, float(values[-1]))
+            on_progress(len(values), pace.end, float(values[-1]))
     matched = eqx.combine(state.arrays, rest)
     seconds = time.perf_counter() - started
 
@@ -188,17 +235,19 @@ def _run(
     state: _State,
     rest: PyTree,
     distance: Distance,
-    total_steps: int,
     keys: Key[Array, " steps"],
     x: Float[Array, "steps points in"],
     targets: Float[Array, "steps pairs draws points out"],
+    paces: Float[Array, " steps"],
 ) -> tuple[_State, Float[Array, " steps"]]:
     """A chunk of steps, compiled as one loop."""
-    optimiser = _optimiser(distance, total_steps)
+    optimiser = _optimiser(distance)
     draws = targets.shape[2]
 
-    def step(state: _State, inputs: tuple[PRNGKeyArray, Array, Array]) -> tuple[_State, Array]:
-        key, x, targets = inputs
+    def step(
+        state: _State, inputs: tuple[PRNGKeyArray, Array, Array, Array]
+    ) -> tuple[_State, Array]:
+        key, x, targets, pace = inputs
         _, _, key_functions, key_fit = jax.random.split(key, 4)  # the first two: `_measure`
 
         def functions(arrays: PyTree, i: Array | int) -> Functions:
@@ -211,23 +260,27 @@ def _run(
         last = distance.redraw
         first_pair = (functions(state.arrays, last), targets[last])
         fitted = distance.fit(key_fit, state.distance, pair if last else lambda _: first_pair)
-        value, gradient = jax.value_and_grad(
-            lambda arrays: distance(fitted, functions(arrays, last), targets[last])
-        )(state.arrays)
+
+        def objective(arrays: PyTree) -> tuple[Array, Array]:
+            value = distance(fitted, functions(arrays, last), targets[last])
+            strain = eqx.combine(arrays, rest).strain() if distance.pull else 0.0
+            return value + distance.pull * spread(targets[last]) * strain, value
+
+        gradient, value = jax.grad(objective, has_aux=True)(state.arrays)
         updates, optimiser_state = optimiser.update(gradient, state.optimiser, state.arrays)
-        arrays = optax.apply_updates(state.arrays, updates)
+        arrays = jax.tree.map(lambda a, u: a + pace * u, state.arrays, updates)
         return _State(arrays, optimiser_state, fitted), value
 
-    return jax.lax.scan(step, state, (keys, x, targets))
+    return jax.lax.scan(step, state, (keys, x, targets, paces))
 
 
-def _optimiser(distance: Distance, steps: int) -> optax.GradientTransformation:
+def _optimiser(distance: Distance) -> optax.GradientTransformation:
     """The distance's optimiser; a step whose draws overflowed (heavy tails do) is left out."""
-    return optax.apply_if_finite(distance.optimiser(steps), max_consecutive_errors=steps)
+    return optax.apply_if_finite(distance.optimiser(), max_consecutive_errors=2**30)
 
 
 def _check_finite(values: Float[np.ndarray, " steps"]) -> None:
-    """A lone overflow is passed over; when a whole chunk has nothing finite, matching has failed."""
+    """A lone overflow is passed over; when a whole chunk has nothing finite, it has failed."""
     if not np.isfinite(values[-CHUNK:]).any():
         raise FloatingPointError(
             f"matching met no finite value in the steps up to {len(values)}. The usual causes are "

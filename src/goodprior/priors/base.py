@@ -4,6 +4,7 @@ from abc import abstractmethod
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 Latent = PyTree  # the coordinates in which a prior's density is stated and sampled
@@ -43,6 +44,10 @@ class Prior(eqx.Module):
     def refresh(self, key: PRNGKeyArray, latent: Latent) -> Latent:
         """Resample what is drawn exactly between the sampler's steps. Nothing by default."""
         return latent
+
+    def strain(self) -> Float[Array, ""]:
+        """How far the prior has been bent: squared logarithms of its scales, summed."""
+        return jnp.zeros(())
 
     def functions(
         self, key: PRNGKeyArray, x: Float[Array, "points in"], n: int

@@ -14,8 +14,8 @@ from goodprior.priors.gaussian import GaussianPrior
 class PlanarFlow(eqx.Module):
     """`z -> z + u tanh(direction . z + offset)`, invertible because `direction . u > -1`.
 
-    `u` is the free parameter `push` moved along `direction` so that the constraint holds; a push of
-    zero is the identity.
+    `u` is the free parameter `push` moved along `direction` so that the constraint holds, with a
+    margin that single precision needs; a push of zero is the identity.
     """
 
     push: Float[Array, " dim"]
@@ -29,11 +29,16 @@ class PlanarFlow(eqx.Module):
         self.offset = jnp.zeros(())
 
     @property
-    def u(self) -> Float[Array, " dim"]:
-        inner = self.direction @ self.push
+    def gain(self) -> Float[Array, ""]:
+        """`direction . u`, above -0.99 everywhere and zero where `direction . push` is."""
         # softplus(x + log(e - 1)) - 1 is above -1 everywhere and zero at zero.
-        allowed = jax.nn.softplus(inner + jnp.log(jnp.expm1(1.0))) - 1
-        return self.push + (allowed - inner) * self.direction / (self.direction @ self.direction)
+        inner = self.direction @ self.push
+        return 0.99 * (jax.nn.softplus(inner + jnp.log(jnp.expm1(1.0))) - 1)
+
+    @property
+    def u(self) -> Float[Array, " dim"]:
+        square = jnp.maximum(self.direction @ self.direction, 1e-20)
+        return self.push + (self.gain - self.direction @ self.push) / square * self.direction
 
     def __call__(self, z: Float[Array, " dim"]) -> Float[Array, " dim"]:
         return z + self.u * jnp.tanh(self.direction @ z + self.offset)
@@ -41,14 +46,13 @@ class PlanarFlow(eqx.Module):
     def log_det(self, z: Float[Array, " dim"]) -> Float[Array, ""]:
         """The log determinant of the Jacobian at `z`."""
         slope = 1 - jnp.tanh(self.direction @ z + self.offset) ** 2
-        return jnp.log1p((self.direction @ self.u) * slope)
+        return jnp.log1p(self.gain * slope)
 
     def inverse(self, w: Float[Array, " dim"]) -> Float[Array, " dim"]:
         """The `z` that is mapped to `w`: bisection for the one unknown, `direction . z`."""
-        u, target = self.u, self.direction @ w
-        gain = self.direction @ u
+        target, gain = self.direction @ w, self.gain
 
-        def halve(_: int, bracket: tuple[Array, Array]) -> tuple[Array, Array]:
+        def halve(_: Array, bracket: tuple[Array, Array]) -> tuple[Array, Array]:
             low, high = bracket
             middle = 0.5 * (low + high)
             below = middle + gain * jnp.tanh(middle + self.offset) < target
@@ -56,7 +60,7 @@ class PlanarFlow(eqx.Module):
 
         bracket = (target - jnp.abs(gain), target + jnp.abs(gain))
         low, high = jax.lax.fori_loop(0, 60, halve, bracket)
-        return w - u * jnp.tanh(0.5 * (low + high) + self.offset)
+        return w - self.u * jnp.tanh(0.5 * (low + high) + self.offset)
 
 
 class FlowPrior(Prior):
@@ -108,6 +112,10 @@ class FlowPrior(Prior):
             for flow in flows:
                 by_layer[layer] = flow(by_layer[layer])
         return self.architecture.network(self._arrays(by_layer))
+
+    def strain(self) -> Float[Array, ""]:
+        pushes = [jnp.sum(flow.u**2) for flows in self.flows.values() for flow in flows]
+        return self.base.strain() + jnp.sum(jnp.stack(pushes))
 
     def weights_log_prob(self, arrays: PyTree) -> Float[Array, ""]:
         """The log density of given weights, each flow inverted in turn."""

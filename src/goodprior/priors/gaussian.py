@@ -66,3 +66,6 @@ class GaussianPrior(Prior):
         squares = jnp.stack([jnp.sum(leaf**2) for leaf in self.architecture.leaves(latent)])
         sizes = jnp.array(self.architecture.sizes)
         return -0.5 * jnp.sum(squares / scales**2 + sizes * jnp.log(2 * jnp.pi * scales**2))
+
+    def strain(self) -> Float[Array, ""]:
+        return jnp.sum(jnp.log(jax.nn.softplus(self.raw_scales)) ** 2)

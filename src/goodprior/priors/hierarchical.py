@@ -114,6 +114,9 @@ class HierarchicalPrior(Prior):
         )
         return WeightsAndVariances(latent.weights, variances)
 
+    def strain(self) -> Float[Array, ""]:
+        return jnp.sum(jnp.log(self.shapes) ** 2 + jnp.log(self.rates) ** 2)
+
     def _half_squares(self, latent: Latent) -> Float[Array, " parameters"]:
         arrays = latent if self.marginal else latent.weights
         return jnp.stack([0.5 * jnp.sum(a**2) for a in self.architecture.leaves(arrays)])

@@ -81,3 +81,6 @@ class LearnedNoise(Prior):
 
     def refresh(self, key: PRNGKeyArray, latent: Latent) -> Latent:
         return WithNoise(self.inner.refresh(key, latent.inner), latent.log_variance)
+
+    def strain(self) -> Float[Array, ""]:
+        return self.inner.strain()

@@ -1,0 +1,236 @@
+"""Ours and the peers in one run: `make bench`.
+
+Prints a table of ratios and writes `results/benchmark.csv` and `results/benchmark.png`.
+"""
+
+import argparse
+import json
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+import goodprior as gp
+from benchmarks import scaling
+from goodprior.data import data_folder, load
+from goodprior.devices import use_all_cores
+from goodprior.inference.batches import InMemory
+from goodprior.inference.density import Density
+from goodprior.inference.sghmc_run import SGHMCRun
+from goodprior.matching import Comparison
+
+HIDDEN = (100, 100)
+PAPER_STEPS = 62_000
+
+
+def table() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, gp.Scaling]:
+    """Boston's first split where it is at hand, made-up rows of the same size elsewhere."""
+    if data_folder() is not None:
+        X, y, X_test, y_test = load("boston").split(0)
+    else:
+        rng = np.random.default_rng(0)
+        X_all = rng.normal(size=(506, 13))
+        y_all = np.sin(X_all[:, :3]).sum(axis=1) + 0.3 * rng.normal(size=506)
+        X, y, X_test, y_test = X_all[:455], y_all[:455], X_all[455:], y_all[455:]
+    return X, y, X_test, y_test, gp.Scaling.fit(X, y)
+
+
+def gemm_gflops() -> float:
+    """What this machine can do: single-precision products of 1,000 x 1,000 matrices."""
+    a = jnp.ones((1000, 1000))
+    product = jax.jit(lambda a: a @ a)
+    product(a).block_until_ready()
+    return 2 / min(_seconds(lambda: product(a).block_until_ready()) for _ in range(20))
+
+
+def _seconds(work) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def matching(X: np.ndarray, scaling: gp.Scaling, seeds: int) -> list[dict]:
+    """Our matching, compile time included and excluded, and how good it is."""
+    belief = gp.HierarchicalGP.default(X.shape[1])
+    points = gp.rows_and_box(scaling.inputs(X))
+    prior = gp.GaussianPrior(gp.MLP(X.shape[1], HIDDEN, 1, key=jax.random.key(0)))
+    rows = []
+    for name, distance in (("energy", gp.Energy()), ("critic", gp.Wasserstein(steps=5))):
+        times, found = [], []
+        for seed in range(seeds if name == "energy" else 2):
+            key = jax.random.key(seed)
+            started = time.perf_counter()
+            matched = gp.match(prior, belief, points, distance=distance, key=key, held_out=0)
+            times.append(time.perf_counter() - started)
+            keys = jax.random.split(jax.random.fold_in(key, 1), 3)
+            found += [gp.compare(matched.prior, belief, points, key=k) for k in keys]
+        quality = Comparison(*np.mean(found, axis=0))
+        rows.append(
+            {
+                "what": f"match, {name}",
+                "first": times[0],
+                "seconds": float(np.median(times[1:])),
+                "steps": len(matched.history.distance),
+                **quality._asdict(),
+                "energy_se": float(
+                    np.std([f.energy_distance for f in found]) / np.sqrt(len(found))
+                ),
+            }
+        )
+    return rows
+
+
+def sampling(X: np.ndarray, y: np.ndarray, scaling: gp.Scaling) -> dict:
+    """Milliseconds for one step of four chains, in burn-in and after it."""
+    prior = gp.GaussianPrior(gp.MLP(X.shape[1], HIDDEN, 1, key=jax.random.key(0)))
+    data = InMemory(scaling.inputs(X), scaling.targets(y))
+    density = Density(prior, gp.Gaussian(0.1), data.rows)
+    run = SGHMCRun(density, gp.SGHMC(), data, 32, 4, key=jax.random.key(0))
+    result = {"devices": run.mesh.size}
+    for name, adapting in (("burn_in_ms", True), ("step_ms", False)):
+        result[f"{name}_compile"] = _seconds(lambda a=adapting: run._advance(2000, adapting=a))
+        times = [_seconds(lambda a=adapting: run._advance(2000, adapting=a)) for _ in range(5)]
+        result[name] = 1000 * float(np.median(times)) / 2000
+    return result
+
+
+def whole_fit(
+    X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray, scaling: gp.Scaling
+) -> dict:
+    """Matching, four chains of 62,000 steps, prediction, all compilation included."""
+    started = time.perf_counter()
+    prior = gp.GaussianPrior(gp.MLP(X.shape[1], HIDDEN, 1, key=jax.random.key(9)))
+    belief, points = gp.HierarchicalGP.default(X.shape[1]), gp.rows_and_box(scaling.inputs(X))
+    prior, _ = gp.match(prior, belief, points, key=jax.random.key(1), held_out=0)
+    posterior = gp.sample_posterior(
+        prior, gp.Gaussian(0.1), X, y, scaling=scaling, key=jax.random.key(2)
+    )
+    prediction = posterior.predict(X_test)
+    seconds = time.perf_counter() - started
+    found = gp.diagnose(posterior).summary
+    return {
+        "seconds": seconds,
+        **gp.regression_metrics(prediction, y_test),
+        **{k: found[k] for k in ("rhat_max", "ess_min", "ess_median")},
+        "ess_per_second": found["ess_median"] / seconds,
+    }
+
+
+def nuts_fit(
+    X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray, scaling: gp.Scaling
+) -> dict:
+    """BlackJAX's NUTS on the same posterior: 4 chains, 200 + 200 transitions as in the paper."""
+    prior = gp.GaussianPrior(gp.MLP(X.shape[1], HIDDEN, 1, key=jax.random.key(9)))
+    started = time.perf_counter()
+    posterior = gp.sample_posterior(
+        prior, gp.Gaussian(0.1), X, y, scaling=scaling, sampler=gp.NUTS(), burn_in=200, draws=20,
+        thinning=10, key=jax.random.key(2),
+    )  # fmt: skip
+    seconds = time.perf_counter() - started
+    found = gp.diagnose(posterior).summary
+    return {
+        "seconds": seconds,
+        **gp.regression_metrics(posterior.predict(X_test), y_test),
+        **{k: found[k] for k in ("rhat_max", "ess_min", "ess_median", "divergences")},
+        "ess_per_second": found["ess_median"] / seconds,
+    }
+
+
+def torch_peer(python: Path, X: np.ndarray, y: np.ndarray, match_steps: int) -> dict | None:
+    """The plain PyTorch loop, in its own environment; None where that is not installed."""
+    if not python.exists():
+        print(f"no peers at {python}: `make bench` installs them")
+        return None
+    with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+        np.savez(file.name, X=X.astype(np.float32), y=y[:, 0].astype(np.float32))
+        command = [python, "-m", "benchmarks.peers.measure", file.name]
+        done = subprocess.run(
+            [*map(str, command), "--match-steps", str(match_steps)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if done.returncode:
+        print(done.stderr[-2000:])
+        return None
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    """Everything, most telling first."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--peers", type=Path, default=Path(".venv-peers/bin/python"))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--torch-match-steps", type=int, default=200)
+    parser.add_argument("--skip", nargs="*", default=[], help="nuts, scaling, torch")
+    parser.add_argument("--out", type=Path, default=Path("results"))
+    args = parser.parse_args()
+    use_all_cores()
+    X, y, X_test, y_test, scale = table()
+    rows: list[dict] = []
+
+    def note(what: str, who: str, seconds: float, **more: object) -> None:
+        rows.append({"what": what, "who": who, "seconds": seconds, **more})
+        print(f"{what:34} {who:12} {seconds:12.6g} s  {more}", flush=True)
+
+    note("product of 1,000 x 1,000", "machine", 2 / gemm_gflops(), gflops=gemm_gflops())
+    peer = None
+    if "torch" not in args.skip:
+        peer = torch_peer(
+            args.peers, np.asarray(scale.inputs(X)), np.asarray(scale.targets(y)),
+            args.torch_match_steps,
+        )  # fmt: skip
+    if peer:
+        outer, step = peer["outer_ms"] / 1000, peer["chain_ms"] / 1000
+        burn_in = peer["chain_burn_in_ms"] / 1000
+        note("matching, 200 steps", "torch", 200 * outer, energy=peer["energy"], **{"outer": outer})
+        note("one step of four chains", "torch", 4 * step)
+        note("one burn-in step of four chains", "torch", 4 * burn_in)
+        whole = 200 * outer + 4 * (60_000 * step + 2_000 * burn_in)
+        note("whole fit", "torch", whole)
+    for row in matching(X, scale, args.seeds):
+        seconds = row.pop("seconds")
+        if row["what"] == "match, critic":
+            seconds, row["first"] = 200 * seconds / row["steps"], None
+        note(row.pop("what"), "goodprior", seconds, **row)
+    steps = sampling(X, y, scale)
+    note("one step of four chains", "goodprior", steps["step_ms"] / 1000, **steps)
+    note("one burn-in step of four chains", "goodprior", steps["burn_in_ms"] / 1000)
+    fit = whole_fit(X, y, X_test, y_test, scale)
+    note("whole fit", "goodprior", fit.pop("seconds"), **fit)
+    if "nuts" not in args.skip:
+        fit = nuts_fit(X, y, X_test, y_test, scale)
+        note("NUTS, 200 + 200 transitions", "blackjax", fit.pop("seconds"), **fit)
+    args.out.mkdir(exist_ok=True)
+    frame = pd.DataFrame(rows)
+    frame.to_csv(args.out / "benchmark.csv", index=False)
+    if peer:
+        print(ratios(frame).to_string(index=False))
+    if "scaling" not in args.skip:
+        scaling.run(args.out)
+
+
+def ratios(frame: pd.DataFrame) -> pd.DataFrame:
+    """How many times faster we are."""
+    at = frame.set_index(["what", "who"])["seconds"]
+    ours = {"matching, 200 steps": "match, energy"}
+    lines = []
+    for what in ("matching, 200 steps", "one step of four chains", "whole fit"):
+        us = at[ours.get(what, what), "goodprior"]
+        lines.append({"what": what, "torch s": at[what, "torch"], "goodprior s": us})
+    critic = at["match, critic", "goodprior"]
+    lines.append(
+        {"what": "critic", "torch s": at["matching, 200 steps", "torch"], "goodprior s": critic}
+    )
+    table = pd.DataFrame(lines)
+    table["times faster"] = (table["torch s"] / table["goodprior s"]).round(1)
+    return table
+
+
+if __name__ == "__main__":
+    main()

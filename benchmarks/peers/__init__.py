@@ -1,0 +1,1 @@
+"""Other people's ways to do the same work, to measure ours against."""

@@ -1,0 +1,35 @@
+"""Using the machine: one JAX device per core, and compiled programs kept between runs."""
+
+import os
+from pathlib import Path
+
+import jax
+
+
+def use_all_cores(cores: int | None = None) -> int:
+    """Let JAX see each CPU core as a device, so that chains are spread over them.
+
+    Call it before anything is computed; afterwards JAX has counted its devices and it is too late.
+    The command line does so by itself. Returns how many devices there are.
+
+    >>> use_all_cores() >= 1
+    True
+    """
+    wanted = cores or len(os.sched_getaffinity(0))
+    try:
+        jax.config.update("jax_num_cpu_devices", wanted)
+    except RuntimeError:  # JAX is running already, or XLA_FLAGS has said how many
+        pass
+    return jax.local_device_count()
+
+
+def keep_compiled_programs(folder: Path | None = None) -> None:
+    """Keep what JAX compiles in a folder (default: the user's cache), so that it is done once."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    path = folder or home / "goodprior" / "compiled"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return  # a machine without a writable home compiles every time
+    jax.config.update("jax_compilation_cache_dir", str(path))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)

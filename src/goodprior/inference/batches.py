@@ -1,0 +1,73 @@
+"""Where minibatches come from: arrays in memory, or a table on disk that is larger than memory."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from goodprior.data.scaling import Scaling
+from goodprior.inference.likelihoods import Likelihood
+
+
+class InMemory(NamedTuple):
+    """All rows on the device; batches are gathered inside the compiled loop."""
+
+    X: Array
+    y: Array
+
+    @property
+    def rows(self) -> int:
+        return len(self.X)
+
+    def gather(self, rows: Int[Array, "..."]) -> tuple[Array, Array]:
+        """These rows of inputs and targets."""
+        return self.X[rows], self.y[rows]
+
+
+class OnDisk:
+    """A `numpy.memmap`: a chunk's batches are gathered on the host and scanned over.
+
+    Only the rows that are drawn are ever read, scaled and checked, so memory does not grow with
+    the table.
+    """
+
+    def __init__(
+        self, X: np.memmap, y: np.ndarray, scaling: Scaling | None, likelihood: Likelihood
+    ):
+        if X.ndim != 2 or len(X) != len(y):
+            raise ValueError(
+                f"X on disk must be a table with as many rows as y has: {X.shape} and {y.shape}"
+            )
+        self.X, self.y, self.scaling, self.likelihood = X, y, scaling, likelihood
+
+    @property
+    def rows(self) -> int:
+        return len(self.X)
+
+    def gather(self, rows: Int[np.ndarray, "..."]) -> tuple[Array, Array]:
+        """These rows of inputs and targets; the disk is read in order."""
+        which, back = np.unique(np.asarray(rows), return_inverse=True)
+        X, y = np.asarray(self.X[which]), np.asarray(self.y[which])
+        if self.scaling is not None:
+            X, y = self.scaling.inputs(X), self.scaling.targets(y)
+        X, y = np.asarray(X, np.float32), np.asarray(self.likelihood.targets(y))
+        if not np.isfinite(X).all():
+            raise ValueError(
+                "X must be finite; some of the rows on disk have NaN or infinite values"
+            )
+        back = back.reshape(rows.shape)
+        return X[back], y[back]  # type: ignore[return-value]
+
+
+Data = InMemory | OnDisk
+
+
+def probe_rows(rows: int, points: int) -> Int[np.ndarray, " points"]:
+    """Evenly spread rows at which functions are traced."""
+    return np.arange(0, rows, max(1, rows // points))[:points]
+
+
+def first_row(data: Data) -> tuple[Float[Array, " in"], Array]:
+    """One row, to see how networks and likelihoods take it."""
+    X, y = data.gather(np.zeros(1, int))  # type: ignore[arg-type]
+    return X[0], y[0]
