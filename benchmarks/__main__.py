@@ -190,6 +190,7 @@ def main() -> None:
         burn_in = peer["chain_burn_in_ms"] / 1000
         note("matching, 200 steps", "torch", 200 * outer, energy=peer["energy"], **{"outer": outer})
         note("one step of four chains", "torch", 4 * step)
+        note("one step of four chains", "torch modules", 4 * peer["module_chain_ms"] / 1000)
         note("one burn-in step of four chains", "torch", 4 * burn_in)
         whole = 200 * outer + 4 * (60_000 * step + 2_000 * burn_in)
         note("whole fit", "torch", whole)
@@ -223,6 +224,11 @@ def ratios(frame: pd.DataFrame) -> pd.DataFrame:
     for what in ("matching, 200 steps", "one step of four chains", "whole fit"):
         us = at[ours.get(what, what), "goodprior"]
         lines.append({"what": what, "torch s": at[what, "torch"], "goodprior s": us})
+    step, modules = (
+        at["one step of four chains", "goodprior"],
+        at["one step of four chains", "torch modules"],
+    )
+    lines.append({"what": "step, beside nn.Module", "torch s": modules, "goodprior s": step})
     critic = at["match, critic", "goodprior"]
     lines.append(
         {"what": "critic", "torch s": at["matching, 200 steps", "torch"], "goodprior s": critic}

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import torch
 
-from benchmarks.peers import plain_torch
+from benchmarks.peers import module_torch, plain_torch
 
 
 def main() -> None:
@@ -46,6 +46,10 @@ def main() -> None:
             )  # fmt: skip
             best = min(best, 1000 * (time.perf_counter() - started) / (burn_in + after))
         result[name] = best
+    torch.set_num_threads(1)
+    started = time.perf_counter()
+    module_torch.run_chain(X, y, options.chain_steps)
+    result["module_chain_ms"] = 1000 * (time.perf_counter() - started) / options.chain_steps
     print(json.dumps(result))
 
 

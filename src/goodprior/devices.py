@@ -1,6 +1,7 @@
 """Using the machine: one JAX device per core, and compiled programs kept between runs."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import jax
@@ -16,10 +17,8 @@ def use_all_cores(cores: int | None = None) -> int:
     True
     """
     wanted = cores or len(os.sched_getaffinity(0))
-    try:
+    with suppress(RuntimeError):  # JAX is running already, or XLA_FLAGS has said how many
         jax.config.update("jax_num_cpu_devices", wanted)
-    except RuntimeError:  # JAX is running already, or XLA_FLAGS has said how many
-        pass
     return jax.local_device_count()
 
 

@@ -8,6 +8,8 @@ from jaxtyping import Array, Float, Int
 from goodprior.data.scaling import Scaling
 from goodprior.inference.likelihoods import Likelihood
 
+AnyArray = Array | np.ndarray
+
 
 class InMemory(NamedTuple):
     """All rows on the device; batches are gathered inside the compiled loop."""
@@ -19,7 +21,7 @@ class InMemory(NamedTuple):
     def rows(self) -> int:
         return len(self.X)
 
-    def gather(self, rows: Int[Array, "..."]) -> tuple[Array, Array]:
+    def gather(self, rows: Int[AnyArray, "..."]) -> tuple[AnyArray, AnyArray]:
         """These rows of inputs and targets."""
         return self.X[rows], self.y[rows]
 
@@ -44,7 +46,7 @@ class OnDisk:
     def rows(self) -> int:
         return len(self.X)
 
-    def gather(self, rows: Int[np.ndarray, "..."]) -> tuple[Array, Array]:
+    def gather(self, rows: Int[np.ndarray, "..."]) -> tuple[AnyArray, AnyArray]:
         """These rows of inputs and targets; the disk is read in order."""
         which, back = np.unique(np.asarray(rows), return_inverse=True)
         X, y = np.asarray(self.X[which]), np.asarray(self.y[which])
@@ -56,7 +58,7 @@ class OnDisk:
                 "X must be finite; some of the rows on disk have NaN or infinite values"
             )
         back = back.reshape(rows.shape)
-        return X[back], y[back]  # type: ignore[return-value]
+        return X[back], y[back]
 
 
 Data = InMemory | OnDisk
@@ -67,7 +69,7 @@ def probe_rows(rows: int, points: int) -> Int[np.ndarray, " points"]:
     return np.arange(0, rows, max(1, rows // points))[:points]
 
 
-def first_row(data: Data) -> tuple[Float[Array, " in"], Array]:
+def first_row(data: Data) -> tuple[Float[AnyArray, " in"], AnyArray]:
     """One row, to see how networks and likelihoods take it."""
-    X, y = data.gather(np.zeros(1, int))  # type: ignore[arg-type]
+    X, y = data.gather(np.zeros(1, int))
     return X[0], y[0]

@@ -72,6 +72,8 @@ def sample_posterior(
     checks.whole("burn_in", burn_in, least=0)
     checks.whole("draws", draws)
     checks.whole("thinning", thinning)
+    if isinstance(sampler, NUTS):
+        batch_size = None
     if batch_size is not None and checks.whole("batch_size", batch_size) > data.rows:
         raise ValueError(
             f"batch_size is {batch_size}, but there are only {data.rows} rows; "

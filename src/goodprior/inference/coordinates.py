@@ -21,8 +21,13 @@ def split(prior: Prior, latent: Latent) -> tuple[Vector, PyTree]:
 
 
 def joiner(prior: Prior) -> Callable[[Vector, PyTree], Latent]:
-    """The function that puts a vector and a held part together again."""
+    """The function that puts a vector and a held part together again (None: nothing is held)."""
     shapes = jax.eval_shape(prior.sample, jax.random.key(0))
     zeros = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
     unravel = ravel_pytree(eqx.filter(zeros, prior.moving))[1]
-    return lambda vector, held: eqx.combine(unravel(vector), held)
+
+    def join(vector: Vector, held: PyTree) -> Latent:
+        moving = unravel(vector)
+        return moving if held is None else eqx.combine(moving, held)
+
+    return join

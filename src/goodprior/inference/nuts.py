@@ -61,7 +61,7 @@ class NUTSRun:
                 "resamples: use its marginal form, HierarchicalPrior(..., marginal=True)"
             )
         self.density, self.sampler, (self.X, self.y) = density, sampler, data
-        key_start, self.key = jax.random.split(key)
+        key_start, self.key_warm_up, self.key = jax.random.split(key, 3)
         self.chains = [self._start(k) for k in jax.random.split(key_start, chains)]
         self.steps = 0
         self.divergences = 0
@@ -76,7 +76,7 @@ class NUTSRun:
         """Warm up each chain by window adaptation; the look comes after the last of them."""
         if steps:
             for i, chain in enumerate(self.chains):
-                key = jax.random.fold_in(self.key, -1 - i)
+                key = jax.random.fold_in(self.key_warm_up, i)
                 self.chains[i] = _warm_up(
                     self.density, self.sampler, self.X, self.y, chain, key, steps
                 )
@@ -137,7 +137,6 @@ def _warm_up(
         _log_density(density, X, y),
         target_acceptance_rate=sampler.target_acceptance,
         max_num_doublings=sampler.max_doublings,
-        progress_bar=False,
     )
     run: Any = adaptation.run
     result, _ = run(key, chain.position, num_steps=steps)

@@ -45,6 +45,13 @@ class Posterior(eqx.Module):
         """The network's outputs for every draw, chain after chain, in the network's own units."""
         x = checks.matrix("X", X) if self.scaling is None else self.scaling.inputs(X)
         flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), self.draws)
+        first = jax.tree.map(lambda leaf: leaf[0], flat)
+        try:
+            jax.eval_shape(lambda row: self.prior.weights(first)(row), x[0])
+        except TypeError as error:
+            raise ValueError(
+                f"the network does not take rows of X, which has {x.shape[1]} columns: {error}"
+            ) from error
         count = self.chains * self.draws_per_chain
         rows = max(1, BLOCK // (count * 100))
         blocks = [_functions(self.prior, flat, x[i : i + rows]) for i in range(0, len(x), rows)]

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Int, Key, PRNGKeyArray, PyTree
 
 from goodprior.inference import sghmc
 from goodprior.inference.batches import Data, InMemory, OnDisk, probe_rows
@@ -147,7 +147,7 @@ def _mesh(chains: int) -> Mesh:
 
 
 @eqx.filter_jit
-def _start(prior: Prior, sampler: SGHMC, keys: PRNGKeyArray) -> Chain:
+def _start(prior: Prior, sampler: SGHMC, keys: Key[Array, " chains"]) -> Chain:
     def one(key: PRNGKeyArray) -> Chain:
         position, held = split(prior, prior.sample(key))
         return Chain(sampler.init(position), held)
@@ -168,7 +168,11 @@ def _gradient(density: Density) -> Callable[[Vector, PyTree, Any], Vector]:
 
 @eqx.filter_jit
 def _rows(
-    keys: PRNGKeyArray, starts: Int[Array, " times"], steps: int, batch_size: int, rows: int
+    keys: Key[Array, " chains"],
+    starts: Int[Array, " times"],
+    steps: int,
+    batch_size: int,
+    rows: int,
 ) -> Int[Array, "times steps chains batch"]:
     """The rows of each minibatch, drawn with replacement, for each stretch, step and chain."""
 
@@ -189,7 +193,7 @@ def _advance(
     picked: PyTree,
     probe_x: Array,
     state: Chain,
-    keys: PRNGKeyArray,
+    keys: Key[Array, " chains"],
     stretches: Stretch,
     *,
     longest: int,
@@ -215,7 +219,7 @@ def _advance(
         data: InMemory | None,
         picked: PyTree,
         probe_x: Array,
-        keys: PRNGKeyArray,
+        keys: Key[Array, " chains"],
         state: Chain,
         stretches: Stretch,
     ) -> tuple[Chain, Array]:
@@ -247,7 +251,7 @@ def _advance(
         def go(state: Chain, stretch: tuple[Stretch, PyTree]) -> tuple[Chain, Array]:
             (start, length), picked = stretch
 
-            def step_keys_of(key: PRNGKeyArray) -> PRNGKeyArray:
+            def step_keys_of(key: PRNGKeyArray) -> Key[Array, " steps"]:
                 key_steps, _ = jax.random.split(jax.random.fold_in(key, start))
                 return jax.random.split(key_steps, longest)
 

@@ -139,6 +139,8 @@ def match(
     metric = _distance(distance)
     steps = metric.steps if steps is None else checks.whole("steps", steps)
     checks.whole("draws", draws, least=2)
+    if held_out:
+        checks.whole("held_out", held_out, least=2)
     _check_fits(prior, belief, points, key)
 
     started = time.perf_counter()
@@ -175,9 +177,10 @@ def compare(
     prior: Prior, belief: Belief, points: MeasurementSet, *, key: PRNGKeyArray, draws: int = 2000
 ) -> Comparison:
     """Compare the prior's functions with the belief's, on fresh draws at fresh points."""
+    checks.whole("draws", draws, least=2)
     key_points, key_belief, key_prior = jax.random.split(key, 3)
     x = points.sample(key_points)
-    target = belief.sample(key_belief, x, draws)
+    target = jnp.asarray(belief.sample(key_belief, x, draws), jnp.float32)
     functions = _functions(prior, key_prior, x, draws)
     ratio = jnp.mean(functions.std(0) / target.std(0))
     return Comparison(

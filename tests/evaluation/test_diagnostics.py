@@ -1,0 +1,116 @@
+import jax
+import numpy as np
+import pytest
+
+from goodprior.evaluation import diagnose
+from goodprior.inference import Gaussian, Posterior
+from goodprior.networks import Dense
+from goodprior.priors import GaussianPrior
+from tests.monte_carlo import LIMIT
+
+NETWORK = Dense(1, 1, key=jax.random.key(0))
+RIGHT = {"temperature": 1.0, "temperature_50": 1.0}
+
+
+def _posterior(probe, **report):
+    prior = GaussianPrior(NETWORK)
+    draws = jax.tree.map(lambda leaf: leaf[None, None], prior.sample(jax.random.key(0)))
+    return Posterior(prior, Gaussian(1.0), draws, np.asarray(probe, np.float32), RIGHT | report)
+
+
+def _independent(chains=4, times=500, values=6):
+    return np.random.default_rng(0).normal(size=(chains, times, values))
+
+
+def _autoregressive(memory, chains=4, times=4000, values=6):
+    noise = np.random.default_rng(1).normal(size=(chains, times, values))
+    trace = noise.copy()
+    for t in range(1, times):
+        trace[:, t] = memory * trace[:, t - 1] + np.sqrt(1 - memory**2) * noise[:, t]
+    return trace
+
+
+def test_independent_traces_are_trusted():
+    found = diagnose(_posterior(_independent()))
+    assert found.rhat.shape == found.ess.shape == found.mcse.shape == (6,)
+    assert np.abs(found.rhat - 1).max() < 0.01
+    assert np.abs(found.ess / 2000 - 1).max() < 0.25
+    assert found.warnings == []
+
+
+def test_chains_that_stay_apart_are_seen():
+    apart = _independent() + 2 * np.arange(4)[:, None, None]
+    found = diagnose(_posterior(apart))
+    assert found.rhat.min() > 1.1
+    assert any("R-hat is above 1.1" in text and "100%" in text for text in found.warnings)
+
+
+def test_only_the_values_in_which_chains_differ_are_counted():
+    apart = _independent()
+    apart[0, :, :3] += 5
+    found = diagnose(_posterior(apart))
+    assert (found.rhat[:3] > 1.1).all()
+    assert (found.rhat[3:] < 1.02).all()
+    assert any("50%" in text for text in found.warnings)
+
+
+def test_effective_sample_size_of_an_autoregression_has_its_closed_form():
+    found = diagnose(_posterior(_autoregressive(0.8)))
+    expected = 4 * 4000 * (1 - 0.8) / (1 + 0.8)
+    assert abs(found.ess.mean() / expected - 1) < 0.1
+    # The error of the mean, in standard deviations of the trace.
+    np.testing.assert_allclose(found.mcse, 1 / np.sqrt(found.ess), rtol=0.1)
+    trace = _autoregressive(0.8)
+    z = trace.mean(axis=(0, 1)) / (found.mcse * trace.std(axis=(0, 1)))
+    assert np.abs(z).max() < LIMIT
+
+
+def test_the_error_of_the_mean_has_no_unit():
+    plain = diagnose(_posterior(_autoregressive(0.5, times=500)))
+    scaled = diagnose(_posterior(100 * _autoregressive(0.5, times=500)))
+    np.testing.assert_allclose(plain.mcse, scaled.mcse, rtol=1e-3)
+
+
+def test_few_effective_draws_are_warned_of():
+    found = diagnose(_posterior(_autoregressive(0.9, times=100)))
+    assert any("effective sample size falls to" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("report", "words"),
+    [
+        ({"temperature_50": 5.0}, "sampled temperature is about 5 where 1 was asked"),
+        ({"temperature": 0.5, "temperature_50": 0.4}, "about 0.4 where 0.5 was asked"),
+        ({"divergences": 3}, "3 divergent"),
+    ],
+)
+def test_what_the_sampler_reports_is_put_in_words(report, words):
+    found = diagnose(_posterior(_independent(), **report))
+    assert len(found.warnings) == 1
+    assert words in found.warnings[0]
+    assert words in str(found)
+
+
+def test_a_temperature_as_asked_is_no_warning():
+    report = {"temperature": 0.5, "temperature_50": 0.52}
+    assert diagnose(_posterior(_independent(), **report)).warnings == []
+
+
+def test_the_summary_has_the_worst_values_and_the_samplers():
+    found = diagnose(_posterior(_independent(), clamped=0.25))
+    assert found.summary["rhat_max"] == found.rhat.max()
+    assert found.summary["ess_min"] == found.ess.min()
+    assert found.summary["clamped"] == 0.25
+    assert "rhat_max" in str(found)
+
+
+def test_a_short_trace_is_refused():
+    with pytest.raises(ValueError, match=r"at least 4 entries .* there are 3: sample longer"):
+        diagnose(_posterior(_independent(times=3)))
+
+
+@pytest.mark.parametrize("apart", [0.0, 1.0])
+def test_chains_that_do_not_move_are_not_trusted(apart):
+    places = 3.0 + apart * np.arange(4.0)
+    found = diagnose(_posterior(np.broadcast_to(places[:, None, None], (4, 50, 6))))
+    assert any("R-hat" in text and "100%" in text for text in found.warnings)

@@ -1,0 +1,205 @@
+import equinox as eqx
+import jax
+import numpy as np
+import pytest
+
+from goodprior.data import Scaling
+from goodprior.inference import (
+    SGHMC,
+    Categorical,
+    Gaussian,
+    SamplingError,
+    sample_posterior,
+)
+from goodprior.networks import MLP
+from goodprior.priors import GaussianPrior
+from tests.monte_carlo import assert_mean
+
+RNG = np.random.default_rng(0)
+ROWS, NOISE = 60, 0.5
+X = RNG.normal(size=(ROWS, 2)) @ [[1.0, 0.5], [0.0, 1.0]]
+Y = X @ [1.0, -0.5] + 0.3 + np.sqrt(NOISE) * RNG.normal(size=ROWS)
+SCALES = {"layers.0.weight": 1.5, "layers.0.bias": 0.7}
+LINEAR = GaussianPrior(MLP(2, (), 1, key=jax.random.key(0)), SCALES)
+
+
+def _closed_form():
+    """Mean and covariance of Bayesian linear regression, in the NTK-scaled weights and the bias."""
+    features = np.column_stack([X / np.sqrt(2), np.ones(ROWS)])
+    precision = features.T @ features / NOISE + np.diag([1.5**-2, 1.5**-2, 0.7**-2])
+    covariance = np.linalg.inv(precision)
+    return covariance @ features.T @ Y / NOISE, covariance
+
+
+FULL = SGHMC(gradient_noise="none")
+LINEAR_CASES = {
+    "all rows": (FULL, None, 1.0, 3000),
+    "all rows, cold": (FULL, None, 0.5, 3000),
+    "minibatches as in the paper": (SGHMC(momentum_decay=0.05), 20, 1.0, 5000),
+    "minibatches, noise estimated, cold": (
+        SGHMC(momentum_decay=0.1, gradient_noise="estimated"),
+        20,
+        0.5,
+        5000,
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("sampler", "batch_size", "temperature", "burn_in"),
+    LINEAR_CASES.values(),
+    ids=LINEAR_CASES.keys(),
+)
+def test_linear_regression_has_its_closed_form_posterior(sampler, batch_size, temperature, burn_in):
+    posterior = sample_posterior(
+        LINEAR,
+        Gaussian(NOISE),
+        X,
+        Y,
+        sampler=sampler,
+        chains=100,
+        burn_in=burn_in,
+        draws=20,
+        thinning=500,
+        batch_size=batch_size,
+        temperature=temperature,
+        key=jax.random.key(1),
+    )
+    assert abs(posterior.report["temperature_50"] / temperature - 1) < 0.01
+    leaves = jax.tree.leaves(posterior.draws)
+    weights = np.concatenate([np.reshape(leaf, (100, 20, -1)) for leaf in leaves], axis=-1)
+    mean, covariance = _closed_form()
+    deviations = weights - mean
+    # Draws of one chain are correlated; the chains' averages are independent.
+    assert_mean(deviations.mean(axis=1), 0.0)
+    products = deviations[..., :, None] * deviations[..., None, :]
+    assert_mean(products.mean(axis=1), temperature * covariance)
+
+
+def _short(X=X, y=Y, **changes):
+    arguments = {
+        "chains": 2,
+        "burn_in": 60,
+        "draws": 3,
+        "thinning": 100,
+        "batch_size": 16,
+        "key": jax.random.key(7),
+    }
+    prior = GaussianPrior(MLP(2, (5,), 1, key=jax.random.key(0)))
+    return sample_posterior(prior, Gaussian(NOISE), X, y, **arguments | changes)
+
+
+def test_the_same_seed_gives_the_same_draws_bit_for_bit():
+    first, again, other = _short(), _short(), _short(key=jax.random.key(8))
+    assert eqx.tree_equal(first.draws, again.draws)
+    assert np.array_equal(first.probe, again.probe)
+    assert first.report == again.report
+    assert not eqx.tree_equal(first.draws, other.draws)
+
+
+def test_more_draws_go_on_from_fewer():
+    few, many = _short(draws=2), _short(draws=4)
+    assert eqx.tree_equal(few.draws, jax.tree.map(lambda leaf: leaf[:, :2], many.draws))
+
+
+def test_chains_are_different_and_draws_move():
+    weights = _short().draws.layers[0].weight
+    assert weights.shape == (2, 3, 5, 2)
+    assert len(np.unique(weights)) == weights.size
+
+
+def test_the_probe_traces_the_functions_between_draws():
+    posterior = _short(thinning=150)
+    assert posterior.probe.shape == (2, 3 * 3, 50)  # chains, every 50 steps, 50 of the 60 rows
+    at_draws = posterior.probe[:, 2::3]
+    functions = posterior.functions(X[:50]).reshape(2, 3, 50)
+    np.testing.assert_allclose(at_draws, functions, atol=1e-4)
+
+
+def test_progress_is_told_between_chunks():
+    told = []
+    _short(on_progress=lambda *news: told.append(news))
+    assert told == [
+        (60, 360, "burn-in"),
+        (160, 360, "sampling"),
+        (260, 360, "sampling"),
+        (360, 360, "sampling"),
+    ]
+
+
+def test_all_rows_as_a_batch_are_the_same_as_no_batches():
+    assert eqx.tree_equal(_short(batch_size=ROWS).draws, _short(batch_size=None).draws)
+
+
+def test_the_report_counts_clamped_noise():
+    report = _short(sampler=SGHMC(step_size=0.05, momentum_decay=0.001)).report
+    assert report["steps"] == 360
+    assert report["clamped"] > 0.9
+    assert report["temperature_5"] <= report["temperature_50"] <= report["temperature_95"]
+    assert _short().report["clamped"] < 0.1
+
+
+def test_with_a_scaling_data_and_predictions_stay_on_their_own_scale():
+    wide_X, wide_y = 1000 * X + 5, 50 * Y - 7
+    scaling = Scaling.fit(wide_X, wide_y)
+    scaled = _short(wide_X, wide_y, scaling=scaling)
+    plain = _short(scaling.inputs(wide_X), scaling.targets(wide_y))
+    assert eqx.tree_equal(scaled.draws, plain.draws)
+    inside = plain.predict(scaling.inputs(wide_X))
+    outside = scaled.predict(wide_X)
+    np.testing.assert_allclose(
+        outside.mean, inside.mean * scaling.y_std + scaling.y_mean, rtol=1e-4
+    )
+    np.testing.assert_allclose(outside.std, inside.std * scaling.y_std, rtol=1e-4)
+
+
+def test_classes_are_learned():
+    labels = (X[:, 0] > 0).astype(int) + (X[:, 1] > 1)
+    posterior = sample_posterior(
+        GaussianPrior(MLP(2, (10,), 3, key=jax.random.key(0)), 2.0),
+        Categorical(3),
+        X,
+        labels,
+        chains=2,
+        burn_in=500,
+        draws=5,
+        thinning=200,
+        key=jax.random.key(1),
+    )
+    prediction = posterior.predict(X)
+    assert np.mean(prediction.probabilities.argmax(axis=1) == labels) > 0.9
+
+
+def test_a_step_that_is_too_long_stops_the_run_and_says_why():
+    with pytest.raises(
+        SamplingError, match=r"left the finite numbers by step .* smaller step_size"
+    ) as stop:
+        _short(sampler=SGHMC(step_size=50.0), burn_in=0)
+    assert stop.value.posterior is None
+
+
+def test_draws_kept_before_a_failure_survive():
+    # With nothing adapted the rate is step_size^2; times the largest curvature it is just unstable.
+    features = np.column_stack([X / np.sqrt(2), np.ones(ROWS)])
+    precision = features.T @ features / NOISE + np.diag([1.5**-2, 1.5**-2, 0.7**-2])
+    unstable = np.sqrt(4.02 / np.linalg.eigvalsh(precision).max())
+    with pytest.raises(SamplingError) as stop:
+        sample_posterior(
+            LINEAR,
+            Gaussian(NOISE),
+            X,
+            Y,
+            sampler=SGHMC(step_size=float(unstable), gradient_noise="none"),
+            chains=2,
+            burn_in=0,
+            draws=100,
+            thinning=50,
+            batch_size=None,
+            key=jax.random.key(1),
+        )
+    kept = stop.value.posterior
+    assert kept is not None
+    assert 1 <= kept.draws_per_chain < 100
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(kept.draws))
+    assert np.isfinite(kept.predict(X).mean).all()
+    assert kept.probe.shape[1] == kept.draws_per_chain

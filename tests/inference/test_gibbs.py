@@ -1,0 +1,148 @@
+"""The Gibbs step for the scales, and the sampler that it alternates with.
+
+Geweke (2004): draw the data again between the sampler's sweeps, and the latent stays a draw from
+the prior, which can also be had directly. Any error in density, gradient, step or Gibbs update
+makes the two disagree. Chains start from the prior and are independent of each other, so that
+their means have a plain standard error.
+"""
+
+from functools import cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from goodprior.inference import NUTS, SGHMC, Density, Gaussian, sample_posterior
+from goodprior.inference.coordinates import joiner, split
+from goodprior.networks import MLP, Dense
+from goodprior.priors import HierarchicalPrior
+from goodprior.priors.hierarchical import WeightsAndVariances, _inverse_gamma
+from tests.monte_carlo import LIMIT
+
+X = jnp.array([[-1.0, 0.5], [0.3, 1.2], [1.0, -0.7], [0.1, 0.2]])
+NOISE_VARIANCE = 1.0
+CHAINS, SWEEPS, STEPS, DIRECT = 400, 400, 40, 100_000
+PRIOR = HierarchicalPrior(Dense(2, 1, key=jax.random.key(0)), 1.0, 1.0)
+
+
+class SoftplusTooLate(HierarchicalPrior):
+    """A mistake that is easily made: the unconstrained shape is updated, then constrained."""
+
+    def refresh(self, key: PRNGKeyArray, latent: PyTree) -> PyTree:
+        half_sizes = jnp.array(self.architecture.sizes) / 2
+        shapes = jax.nn.softplus(self.raw_shapes + half_sizes)
+        variances = _inverse_gamma(key, shapes, self.rates + self._half_squares(latent))
+        return WeightsAndVariances(latent.weights, variances)
+
+
+def statistics(latent) -> Float[Array, " statistics"]:
+    """Bounded, or nearly so, in spite of the prior's heavy tails."""
+    weights = jnp.concatenate([latent.weights.weight.ravel(), latent.weights.bias])
+    logs = jnp.log(latent.variances)
+    squashed = jnp.tanh(weights)
+    return jnp.concatenate([squashed, squashed**2, logs, logs**2, squashed[:1] ** 2 * logs[:1]])
+
+
+@cache
+def prior_draws():
+    """Latents that the chains start from, and statistics of many more."""
+    latents = jax.jit(jax.vmap(lambda key: PRIOR.sample(key)))(
+        jax.random.split(jax.random.key(1), CHAINS + DIRECT)
+    )
+    starts = jax.tree.map(lambda leaf: leaf[:CHAINS], latents)
+    return starts, np.asarray(jax.jit(jax.vmap(statistics))(latents))[CHAINS:]
+
+
+def geweke_z(prior) -> Float[np.ndarray, " statistics"]:
+    """How far sampler and direct draws are apart, in standard errors, for each statistic."""
+    density = Density(prior, Gaussian(NOISE_VARIANCE), len(X))
+    join, sampler = joiner(prior), SGHMC(0.02, 0.05, gradient_noise="none")
+
+    def sweep(chain, key):
+        state, held = chain
+        key_data, key_steps, key_gibbs = jax.random.split(key, 3)
+        mean = jax.vmap(prior.weights(join(state.position, held)))(X)
+        y = mean + NOISE_VARIANCE**0.5 * jax.random.normal(key_data, mean.shape)
+
+        def gradient(position, batch):
+            return jax.grad(lambda p: -density(join(p, held), X, y))(position)
+
+        def step(state, key):
+            return sampler.step(key, state, None, gradient)[0], None
+
+        state, _ = jax.lax.scan(step, state, jax.random.split(key_steps, STEPS))
+        latent = prior.refresh(key_gibbs, join(state.position, held))
+        position, held = split(prior, latent)
+        return (state._replace(position=position), held), statistics(latent)
+
+    def chain(latent, key):
+        key_momentum, key_sweeps = jax.random.split(key)
+        position, held = split(prior, latent)
+        state = sampler.init(position)  # `square` is one, and stays so: `step` never adapts
+        momentum = jax.random.normal(key_momentum, position.shape)
+        state = state._replace(momentum=jnp.sqrt(sampler.constants(state).rate) * momentum)
+        return jax.lax.scan(sweep, (state, held), jax.random.split(key_sweeps, SWEEPS))[1].mean(0)
+
+    starts, direct = prior_draws()
+    means = np.asarray(
+        jax.jit(jax.vmap(chain))(starts, jax.random.split(jax.random.key(2), CHAINS))
+    )
+    errors = np.sqrt(means.var(axis=0, ddof=1) / CHAINS + direct.var(axis=0) / DIRECT)
+    return (means.mean(axis=0) - direct.mean(axis=0)) / errors
+
+
+def test_sampler_and_gibbs_step_leave_the_joint_distribution_as_it_is():
+    z = geweke_z(PRIOR)
+    assert np.abs(z).max() < LIMIT, z
+
+
+def test_a_wrong_gibbs_step_is_found_out():
+    z = geweke_z(SoftplusTooLate(PRIOR.architecture, 1.0, 1.0))
+    assert np.abs(z).max() > 2 * LIMIT, z
+
+
+def test_gibbs_and_marginal_form_have_the_same_posterior():
+    """Means and mean squares of function values: SGHMC with a Gibbs step, NUTS without scales."""
+    x = jnp.linspace(-1.5, 1.5, 8)[:, None]
+    y = jnp.sin(2 * x) + 0.3 * x**2
+    prior = HierarchicalPrior(MLP(1, (3,), 1, key=jax.random.key(0)), 2.0, 2.0, refresh_every=20)
+    gibbs = sample_posterior(
+        prior,
+        Gaussian(0.3),
+        x,
+        y,
+        key=jax.random.key(1),
+        sampler=SGHMC(0.04, 0.05, gradient_noise="none"),
+        chains=100,
+        burn_in=2000,
+        draws=8,
+        thinning=2000,
+        batch_size=None,
+    )
+    marginal = sample_posterior(
+        prior.in_form(marginal=True),
+        Gaussian(0.3),
+        x,
+        y,
+        key=jax.random.key(2),
+        sampler=NUTS(),
+        chains=20,
+        burn_in=300,
+        draws=1,
+        thinning=1000,
+        batch_size=None,
+    )
+    assert marginal.report["divergences"] <= 20  # of 20,000
+
+    def moments(posterior):
+        values = np.asarray(posterior.probe, np.float64)  # chains, times, points
+        return np.concatenate([values.mean(axis=1), (values**2).mean(axis=1)], axis=1)
+
+    a, b = moments(gibbs), moments(marginal)
+    errors = np.sqrt(a.var(axis=0, ddof=1) / len(a) + b.var(axis=0, ddof=1) / len(b))
+    z = (a.mean(axis=0) - b.mean(axis=0)) / errors
+    assert np.abs(z).max() < LIMIT, z
+    # The comparison is sharp: errors are a few hundredths of the posterior's deviations.
+    spread = np.asarray(gibbs.probe).std(axis=(0, 1))
+    assert (errors[: len(x)] < 0.1 * spread).all()

@@ -1,0 +1,55 @@
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from goodprior.networks import MLP, Architecture
+
+
+class Embedding(eqx.Module):
+    """Has random weights, whole numbers and a plain number; only the first are random."""
+
+    table: jax.Array
+    order: jax.Array
+    power: float
+    inner: dict
+
+    def __call__(self, x):
+        return (self.table[self.order] * x**self.power).sum(keepdims=True) + self.inner["shift"]
+
+
+EMBEDDING = Embedding(jnp.array([1.0, 2.0]), jnp.array([1, 0]), 2.0, {"shift": jnp.ones(1)})
+
+
+def test_parameters_are_the_floating_point_arrays_with_their_layer_and_kind():
+    parameters = Architecture(EMBEDDING).parameters
+    assert [(p.layer, p.kind, p.shape) for p in parameters] == [
+        ("", "table", (2,)),
+        ("inner", "shift", (1,)),
+    ]
+    assert [p.name for p in parameters] == ["table", "inner.shift"]
+
+
+@pytest.mark.parametrize("network", [EMBEDDING, MLP(2, (3,), 1, key=jax.random.key(0))])
+def test_a_network_is_its_architecture_and_its_arrays(network):
+    architecture = Architecture(network)
+    arrays = eqx.filter(network, eqx.is_inexact_array)
+    flat = jnp.concatenate([leaf.ravel() for leaf in architecture.leaves(arrays)])
+    assert architecture.size == len(flat) == sum(architecture.sizes)
+    rebuilt = architecture.network(architecture.arrays(flat))
+    assert eqx.tree_equal(rebuilt, network)
+    x = jnp.array([0.5, -1.0])
+    assert np.array_equal(rebuilt(x), network(x))
+
+
+def test_flat_entries_fill_one_parameter_after_another():
+    architecture = Architecture(MLP(2, (2,), 1, key=jax.random.key(0)))
+    first, second, *_ = architecture.leaves(architecture.arrays(jnp.arange(9.0)))
+    assert first.tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    assert second.tolist() == [4.0, 5.0]
+
+
+def test_a_network_without_weights_is_refused():
+    with pytest.raises(ValueError, match="no floating-point arrays"):
+        Architecture(eqx.nn.Lambda(jnp.tanh))

@@ -1,0 +1,146 @@
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from goodprior.networks import Dense
+from goodprior.priors import HierarchicalPrior
+from goodprior.priors.gaussian import softplus_inverse
+from goodprior.priors.hierarchical import WeightsAndVariances
+from tests.monte_carlo import assert_mean
+
+SHAPES = np.array([1.3, 3.0])  # of weight and bias
+RATES = np.array([0.4, 2.5])
+COUNT = 20_000
+
+
+def make(marginal=False):
+    """A prior that has been tuned: three weights and a bias, each group with its own numbers."""
+    prior = HierarchicalPrior(Dense(3, 1, key=jax.random.key(0)), marginal=marginal)
+    raw = [softplus_inverse(jnp.asarray(v, jnp.float32)) for v in (SHAPES, RATES)]
+    return eqx.tree_at(lambda p: (p.raw_shapes, p.raw_rates), prior, tuple(raw))
+
+
+def arrays_of(prior, weight, bias):
+    flat = jnp.asarray([*np.ravel(weight), *np.ravel(bias)], jnp.float32)
+    return prior.architecture.arrays(flat)
+
+
+WEIGHT, BIAS = np.array([0.5, -1.2, 0.3]), np.array([0.8])
+
+
+@pytest.fixture(scope="module")
+def draws():
+    keys = jax.random.split(jax.random.key(1), COUNT)
+    return jax.jit(jax.vmap(lambda key: make().sample(key)))(keys)
+
+
+def assert_distributed(samples, distribution):
+    assert stats.kstest(np.asarray(samples, np.float64), distribution.cdf).pvalue > 1e-4
+
+
+def test_variances_are_inverse_gamma(draws):
+    for i, (shape, rate) in enumerate(zip(SHAPES, RATES, strict=True)):
+        assert_distributed(draws.variances[:, i], stats.invgamma(shape, scale=rate))
+
+
+def test_each_weight_is_student_t(draws):
+    leaves = (draws.weights.weight.reshape(COUNT, -1), draws.weights.bias)
+    for leaf, shape, rate in zip(leaves, SHAPES, RATES, strict=True):
+        for column in leaf.T:
+            assert_distributed(column, stats.t(2 * shape, scale=np.sqrt(rate / shape)))
+
+
+def test_the_weights_of_a_parameter_share_their_variance(draws):
+    """Given it they are Gaussian: the squared length of three is its chi-squared."""
+    ratios = (draws.weights.weight**2).sum(axis=(1, 2)) / draws.variances[:, 0]
+    assert_distributed(ratios, stats.chi2(3))
+
+
+def test_the_marginal_density_is_multivariate_student_t():
+    prior = make(marginal=True)
+    expected = sum(
+        stats.multivariate_t.logpdf(w, shape=rate / shape * np.eye(len(w)), df=2 * shape)
+        for w, shape, rate in zip((WEIGHT, BIAS), SHAPES, RATES, strict=True)
+    )
+    np.testing.assert_allclose(prior.log_prob(arrays_of(prior, WEIGHT, BIAS)), expected, rtol=1e-5)
+
+
+def test_the_joint_density_is_gaussian_times_inverse_gamma():
+    prior, variances = make(), np.array([0.3, 1.7])
+    expected = sum(
+        stats.norm.logpdf(w, scale=np.sqrt(v)).sum() + stats.invgamma.logpdf(v, a, scale=b)
+        for w, v, a, b in zip((WEIGHT, BIAS), variances, SHAPES, RATES, strict=True)
+    )
+    latent = WeightsAndVariances(
+        arrays_of(prior, WEIGHT, BIAS), jnp.asarray(variances, jnp.float32)
+    )
+    np.testing.assert_allclose(prior.log_prob(latent), expected, rtol=1e-5)
+
+
+def test_the_marginal_density_is_the_integral_of_the_joint_one():
+    joint, marginal = make(), make(marginal=True)
+    weights = arrays_of(joint, WEIGHT, BIAS)
+    log_v = np.linspace(-8, 25, 400)
+    grid = np.stack(np.meshgrid(log_v, log_v, indexing="ij"), -1).reshape(-1, 2)
+
+    def log_integrand(log_variances):
+        latent = WeightsAndVariances(weights, jnp.exp(log_variances))
+        return joint.log_prob(latent) + log_variances.sum()
+
+    values = jax.jit(jax.vmap(log_integrand))(jnp.asarray(grid, jnp.float32))
+    integral = np.exp(np.asarray(values, np.float64)).sum() * (log_v[1] - log_v[0]) ** 2
+    np.testing.assert_allclose(np.log(integral), marginal.log_prob(weights), rtol=1e-4)
+
+
+def test_refresh_draws_from_the_conditional_of_the_variances():
+    """InverseGamma(shape + n / 2, rate + sum w^2 / 2), of the constrained shape and rate."""
+    prior = make()
+    latent = WeightsAndVariances(arrays_of(prior, WEIGHT, BIAS), jnp.array([9.0, 9.0]))
+    refresh = jax.jit(jax.vmap(lambda key: prior.refresh(key, latent).variances))
+    variances = refresh(jax.random.split(jax.random.key(2), COUNT))
+    for i, w in enumerate((WEIGHT, BIAS)):
+        conditional = stats.invgamma(SHAPES[i] + len(w) / 2, scale=RATES[i] + (w**2).sum() / 2)
+        assert_distributed(variances[:, i], conditional)
+    assert abs(stats.pearsonr(*np.log(variances).T).statistic) < 4 / np.sqrt(COUNT)
+
+
+def test_draws_can_be_differentiated_in_shape_and_rate():
+    """E log variance = log rate - digamma(shape), so the mean slopes are known."""
+
+    def log_variance(shape, rate, key):
+        raw = softplus_inverse(shape), softplus_inverse(rate)
+        prior = eqx.tree_at(lambda p: (p.raw_shapes, p.raw_rates), make(), raw)
+        return jnp.log(prior.sample(key).variances).sum()
+
+    slopes = jax.jit(jax.vmap(jax.grad(log_variance, argnums=(0, 1)), in_axes=(None, None, 0)))(
+        jnp.asarray(SHAPES, jnp.float32),
+        jnp.asarray(RATES, jnp.float32),
+        jax.random.split(jax.random.key(3), COUNT),
+    )
+    assert_mean(slopes[0], -special.polygamma(1, SHAPES))
+    np.testing.assert_allclose(slopes[1], np.broadcast_to(1 / RATES, (COUNT, 2)), rtol=1e-4)
+
+
+@pytest.mark.parametrize("marginal", [False, True])
+def test_a_tuned_prior_can_change_its_form(marginal):
+    other = make(marginal).in_form(marginal=not marginal, refresh_every=7)
+    assert other.marginal is not marginal
+    assert other.refresh_every == (7 if marginal else 0)
+    np.testing.assert_allclose(other.shapes, SHAPES, rtol=1e-5)
+    np.testing.assert_allclose(other.rates, RATES, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"shape": 0.0}, "shape must be a finite number above zero, got 0.0"),
+        ({"rate": float("nan")}, "rate must be a finite number above zero, got nan"),
+        ({"refresh_every": 0}, "refresh_every must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_bad_numbers_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        HierarchicalPrior(Dense(1, 1, key=jax.random.key(0)), **arguments)
