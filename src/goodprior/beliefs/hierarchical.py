@@ -6,6 +6,7 @@ from typing import Literal
 
 import equinox as eqx
 import jax
+import jax.core
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 from tinygp.kernels import Kernel
@@ -63,17 +64,42 @@ class HierarchicalGP(eqx.Module):
     ) -> Float[Array, "n points out"]:
         """`n` functions at the points `x`, each with its own hyper-parameters."""
         x, n = checks.matrix("x", x), checks.whole("n", n)
-        return with_growing_jitter(lambda jitter: _sample(self, key, x, n, jitter), self)
+        key_length, key_variance, key_noise = jax.random.split(key, 3)
+        each = (n, x.shape[1]) if self.ard else (n,)
+        lengthscales = _positive_draws("lengthscale", self.lengthscale, key_length, each)
+        variances = _positive_draws("variance", self.variance, key_variance, (n,))
+        noise = jax.random.normal(key_noise, (n, len(x), self.outputs))
+        family = KERNELS[self.kernel] if isinstance(self.kernel, str) else self.kernel
+        return with_growing_jitter(
+            lambda jitter: _sample(family, lengthscales, variances, noise, x, jitter), self
+        )
+
+
+def _positive_draws(
+    name: str, distribution: Distribution, key: PRNGKeyArray, shape: tuple[int, ...]
+) -> Float[Array, "..."]:
+    """Hyper-parameters, drawn outside compiled code: a user's distribution may use any library."""
+    values = jnp.asarray(distribution.sample(key, shape), jnp.float32)
+    if values.shape != shape:
+        raise ValueError(
+            f"{name}.sample(key, {shape}) must return an array of that shape, got {values.shape}"
+        )
+    if not isinstance(values, jax.core.Tracer) and not bool((values > 0).all()):
+        raise ValueError(
+            f"{name} must be drawn above zero, but {distribution} gave {float(values.min()):g}"
+        )
+    return values
 
 
 @eqx.filter_jit
-def _sample(belief: HierarchicalGP, key: PRNGKeyArray, x: Array, n: int, jitter: Array) -> Array:
-    key_length, key_variance, key_noise = jax.random.split(key, 3)
-    lengthscales = belief.lengthscale.sample(key_length, (n, x.shape[1]) if belief.ard else (n,))
-    variances = belief.variance.sample(key_variance, (n,))
-    noise = jax.random.normal(key_noise, (n, len(x), belief.outputs))
-    family = KERNELS[belief.kernel] if isinstance(belief.kernel, str) else belief.kernel
-
+def _sample(
+    family: Callable[..., Kernel],
+    lengthscales: Float[Array, "n ..."],
+    variances: Float[Array, " n"],
+    noise: Float[Array, "n points out"],
+    x: Float[Array, "points in"],
+    jitter: Array,
+) -> Float[Array, "n points out"]:
     with jax.enable_x64(True):
         wide = x.astype(jnp.float64)
 

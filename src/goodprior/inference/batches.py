@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
@@ -69,7 +70,7 @@ def probe_rows(rows: int, points: int) -> Int[np.ndarray, " points"]:
     return np.arange(0, rows, max(1, rows // points))[:points]
 
 
-def first_row(data: Data) -> tuple[Float[AnyArray, " in"], AnyArray]:
+def first_row(data: Data) -> tuple[Float[Array, " in"], Array]:
     """One row, to see how networks and likelihoods take it."""
     X, y = data.gather(np.zeros(1, int))
-    return X[0], y[0]
+    return jnp.asarray(X[0]), jnp.asarray(y[0])

@@ -69,7 +69,7 @@ class NUTSRun:
         self.leapfrogs = 0
 
     def _start(self, key: PRNGKeyArray) -> Chain:
-        position, _ = split(self.density.prior, self.density.prior.sample(key))
+        position, _ = split(self.density.prior, self.density.prior.start(key))
         return Chain(position, jnp.asarray(0.1), jnp.ones_like(position))
 
     def burn_in(self, steps: int, chunk: int, look: Callable[[str], None]) -> None:

@@ -47,7 +47,7 @@ class Posterior(eqx.Module):
         flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), self.draws)
         first = jax.tree.map(lambda leaf: leaf[0], flat)
         try:
-            jax.eval_shape(lambda row: self.prior.weights(first)(row), x[0])
+            jax.eval_shape(lambda latent, row: self.prior.weights(latent)(row), first, x[0])
         except TypeError as error:
             raise ValueError(
                 f"the network does not take rows of X, which has {x.shape[1]} columns: {error}"

@@ -149,7 +149,7 @@ def _mesh(chains: int) -> Mesh:
 @eqx.filter_jit
 def _start(prior: Prior, sampler: SGHMC, keys: Key[Array, " chains"]) -> Chain:
     def one(key: PRNGKeyArray) -> Chain:
-        position, held = split(prior, prior.sample(key))
+        position, held = split(prior, prior.start(key))
         return Chain(sampler.init(position), held)
 
     return jax.vmap(one)(keys)

@@ -45,6 +45,10 @@ class Prior(eqx.Module):
         """Resample what is drawn exactly between the sampler's steps. Nothing by default."""
         return latent
 
+    def start(self, key: PRNGKeyArray) -> Latent:
+        """A latent for a chain to start from: a draw, unless draws can be extreme."""
+        return self.sample(key)
+
     def strain(self) -> Float[Array, ""]:
         """How far the prior has been bent: squared logarithms of its scales, summed."""
         return jnp.zeros(())

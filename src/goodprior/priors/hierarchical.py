@@ -114,8 +114,21 @@ class HierarchicalPrior(Prior):
         )
         return WeightsAndVariances(latent.weights, variances)
 
+    def start(self, key: PRNGKeyArray) -> Latent:
+        """Weights N(0, 1) and variances that fit them.
+
+        Draws of a heavy-tailed variance can be so large that a chain does not find back.
+        """
+        key_weights, key_variances = jax.random.split(key)
+        ones = jnp.ones(len(self.architecture.parameters))
+        weights = self.architecture.scaled_normal(key_weights, ones)
+        if self.marginal:
+            return weights
+        return self.refresh(key_variances, WeightsAndVariances(weights, ones))
+
     def strain(self) -> Float[Array, ""]:
-        return jnp.sum(jnp.log(self.shapes) ** 2 + jnp.log(self.rates) ** 2)
+        """Shapes count ten times: small ones make draws so heavy-tailed that they overflow."""
+        return jnp.sum(10 * jnp.log(self.shapes) ** 2 + jnp.log(self.rates) ** 2)
 
     def _half_squares(self, latent: Latent) -> Float[Array, " parameters"]:
         arrays = latent if self.marginal else latent.weights

@@ -71,6 +71,10 @@ class LearnedNoise(Prior):
         log_variance = jnp.log(self.noise_variance.sample(key_noise, (self.targets,)))
         return WithNoise(self.inner.sample(key_inner), log_variance)
 
+    def start(self, key: PRNGKeyArray) -> Latent:
+        log_variance = jnp.full(self.targets, self.noise_variance.location, jnp.float32)
+        return WithNoise(self.inner.start(key), log_variance)
+
     def weights(self, latent: Latent) -> PyTree:
         return NoisyNetwork(self.inner.weights(latent.inner), latent.log_variance)
 
