@@ -90,7 +90,8 @@ def sampling(X: np.ndarray, y: np.ndarray, scaling: gp.Scaling) -> dict:
     prior = gp.GaussianPrior(gp.MLP(X.shape[1], HIDDEN, 1, key=jax.random.key(0)))
     data = InMemory(scaling.inputs(X), scaling.targets(y))
     density = Density(prior, gp.Gaussian(0.1), data.rows)
-    run = SGHMCRun(density, gp.SGHMC(), data, 32, 4, key=jax.random.key(0))
+    latents = jax.vmap(prior.start)(jax.random.split(jax.random.key(5), 4))
+    run = SGHMCRun(density, gp.SGHMC(), data, 32, latents, key=jax.random.key(0))
     result = {"devices": run.mesh.size}
     for name, adapting in (("burn_in_ms", True), ("step_ms", False)):
         result[f"{name}_compile"] = _seconds(lambda a=adapting: run._advance(2000, adapting=a))

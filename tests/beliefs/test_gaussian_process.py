@@ -90,5 +90,13 @@ def test_the_posterior_counts_from_the_mean_function():
     np.testing.assert_allclose(sloped[1], plain[1], rtol=1e-6)
 
 
+def test_rows_that_repeat_are_fine_with_noise_and_named_without():
+    x, y = jnp.zeros((2, 1)), jnp.array([[1.0], [3.0]])
+    mean, _ = GaussianProcess(rbf()).posterior(x, y, 0.5, x)
+    np.testing.assert_allclose(mean, [[1.6], [1.6]], rtol=1e-5)  # 4 / (2 + noise)
+    with pytest.raises(ValueError, match=r"could not be factorised.* noise_variance above 1e-20"):
+        GaussianProcess(rbf()).posterior(x, y, 1e-20, x)
+
+
 def test_a_gaussian_process_is_a_belief():
     assert isinstance(GaussianProcess(rbf()), Belief)

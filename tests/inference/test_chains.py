@@ -6,7 +6,6 @@ import pytest
 from goodprior.data import Scaling
 from goodprior.inference import (
     SGHMC,
-    Categorical,
     Gaussian,
     SamplingError,
     sample_posterior,
@@ -151,23 +150,6 @@ def test_with_a_scaling_data_and_predictions_stay_on_their_own_scale():
         outside.mean, inside.mean * scaling.y_std + scaling.y_mean, rtol=1e-4
     )
     np.testing.assert_allclose(outside.std, inside.std * scaling.y_std, rtol=1e-4)
-
-
-def test_classes_are_learned():
-    labels = (X[:, 0] > 0).astype(int) + (X[:, 1] > 1)
-    posterior = sample_posterior(
-        GaussianPrior(MLP(2, (10,), 3, key=jax.random.key(0)), 2.0),
-        Categorical(3),
-        X,
-        labels,
-        chains=2,
-        burn_in=500,
-        draws=5,
-        thinning=200,
-        key=jax.random.key(1),
-    )
-    prediction = posterior.predict(X)
-    assert np.mean(prediction.probabilities.argmax(axis=1) == labels) > 0.9
 
 
 def test_a_step_that_is_too_long_stops_the_run_and_says_why():

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 from tinygp.kernels import Kernel
 
@@ -50,7 +51,14 @@ class GaussianProcess(eqx.Module):
         x, at, y = checks.matrix("x", x), checks.matrix("at", at), checks.table("y", y)
         if len(x) != len(y):
             raise ValueError(f"x and y must have as many rows: {len(x)} and {len(y)}")
-        return _posterior(self, x, y, checks.positive("noise_variance", noise_variance), at)
+        noise_variance = checks.positive("noise_variance", noise_variance)
+        mean, covariance = _posterior(self, x, y, noise_variance, at)
+        if not np.isfinite(np.asarray(mean)).all():
+            raise ValueError(
+                "the covariance of the rows could not be factorised: check the kernel's "
+                f"hyper-parameters, or give a noise_variance above {noise_variance:g}"
+            )
+        return mean, covariance
 
     def _mean(self, x: Float[Array, "points in"]) -> Float[Array, "points out"]:
         if self.mean is None:

@@ -34,7 +34,8 @@ class Radial(kernels.Kernel):
         """The covariance matrix between two sets of points, or the variances at one."""
         if X2 is None:
             return jnp.broadcast_to(self.variance * self.profile(jnp.zeros(())), (len(X1),))
-        a, b = X1 / self.lengthscale, X2 / self.lengthscale
+        centre = X2.mean(axis=0)  # far from zero the squares would lose their precision
+        a, b = (X1 - centre) / self.lengthscale, (X2 - centre) / self.lengthscale
         squares = (a**2).sum(-1)[:, None] + (b**2).sum(-1)[None] - 2 * a @ b.T
         return self.variance * self.profile(jnp.maximum(squares, 0))
 

@@ -6,7 +6,9 @@ everything that a later chunk needs is in the run's state, so that a run can go 
 
 from collections.abc import Callable
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
@@ -20,6 +22,7 @@ from goodprior.inference.posterior import Posterior
 from goodprior.inference.sghmc import SGHMC
 from goodprior.inference.sghmc_run import SGHMCRun
 from goodprior.priors import Prior
+from goodprior.priors.base import Latent
 
 Progress = Callable[[int, int, str], None]
 
@@ -47,14 +50,17 @@ def sample_posterior(
     batch_size: int | None = 32,
     temperature: float = 1.0,
     scaling: Scaling | None = None,
+    start: Posterior | None = None,
     on_progress: Progress | None = None,
 ) -> Posterior:
     """Sample the weights' posterior: `draws` per chain, `thinning` steps apart.
 
     `sampler` is an `SGHMC` (the default) or a `NUTS`, which uses all rows whatever `batch_size`
     says; `batch_size=None` does so for SGHMC. X may be a `numpy.memmap` that is larger than memory.
-    With a `scaling`, X and y are given on their original scale. The defaults are the paper's
-    settings for small data sets. `on_progress(steps done, in all, phase)` is called between chunks.
+    With a `scaling`, X and y are given on their original scale. Chains start at draws of the prior,
+    or where those of the posterior `start` ended (to go on with a shorter step, say). The defaults
+    are the paper's settings for small data sets. `on_progress(steps done, in all, phase)` is called
+    between chunks.
 
     >>> import jax
     >>> from goodprior.inference import Gaussian
@@ -80,13 +86,29 @@ def sample_posterior(
             "use a smaller one, or None for all rows"
         )
     density = Density(prior, likelihood, data.rows, checks.positive("temperature", temperature))
+    key_start, key = jax.random.split(key)
+    latents = _start(prior, start, chains, key_start)
     if not isinstance(sampler, NUTS):
-        run = SGHMCRun(density, sampler or SGHMC(), data, batch_size, chains, key)
+        run = SGHMCRun(density, sampler or SGHMC(), data, batch_size, latents, key)
     elif isinstance(data, InMemory):
-        run = NUTSRun(density, sampler, data, chains, key)
+        run = NUTSRun(density, sampler, data, latents, key)
     else:
         raise ValueError("NUTS uses all rows in every step, so they must fit into memory")
     return _drive(run, burn_in, draws, thinning, scaling, on_progress)
+
+
+def _start(prior: Prior, posterior: Posterior | None, chains: int, key: PRNGKeyArray) -> Latent:
+    """Where the chains begin; leaves have a leading axis over chains."""
+    if posterior is None:
+        return eqx.filter_jit(eqx.filter_vmap(prior.start))(jax.random.split(key, chains))
+    if posterior.chains != chains:
+        raise ValueError(
+            f"start has {posterior.chains} chains, but {chains} are asked for; they must agree"
+        )
+    last = jax.tree.map(lambda leaf: jnp.asarray(leaf[:, -1]), posterior.draws)
+    if jax.tree.structure(last) != jax.tree.structure(jax.eval_shape(prior.sample, key)):
+        raise ValueError("start must be a posterior of the same kind of prior and network")
+    return last
 
 
 def _check_data(

@@ -52,7 +52,7 @@ class NUTSRun:
         density: Density,
         sampler: NUTS,
         data: InMemory,
-        chains: int,
+        latents: Latent,
         key: PRNGKeyArray,
     ):
         if density.prior.refresh_every:
@@ -61,15 +61,18 @@ class NUTSRun:
                 "resamples: use its marginal form, HierarchicalPrior(..., marginal=True)"
             )
         self.density, self.sampler, (self.X, self.y) = density, sampler, data
-        key_start, self.key_warm_up, self.key = jax.random.split(key, 3)
-        self.chains = [self._start(k) for k in jax.random.split(key_start, chains)]
+        self.key_warm_up, self.key = jax.random.split(key)
+        count = len(jax.tree.leaves(latents)[0])
+        self.chains = [
+            self._start(jax.tree.map(lambda leaf, i=i: leaf[i], latents)) for i in range(count)
+        ]
         self.steps = 0
         self.divergences = 0
         self.acceptance: list[float] = []
         self.leapfrogs = 0
 
-    def _start(self, key: PRNGKeyArray) -> Chain:
-        position, _ = split(self.density.prior, self.density.prior.start(key))
+    def _start(self, latent: Latent) -> Chain:
+        position, _ = split(self.density.prior, latent)
         return Chain(position, jnp.asarray(0.1), jnp.ones_like(position))
 
     def burn_in(self, steps: int, chunk: int, look: Callable[[str], None]) -> None:
@@ -110,6 +113,7 @@ class NUTSRun:
     def report(self) -> dict[str, Any]:
         return {
             "steps": self.steps,
+            "temperature": float(self.density.temperature),
             "divergences": self.divergences,
             "acceptance": float(np.mean(self.acceptance)) if self.acceptance else float("nan"),
             "leapfrogs": self.leapfrogs,

@@ -53,11 +53,12 @@ class SGHMCRun:
         sampler: SGHMC,
         data: Data,
         batch_size: int | None,
-        chains: int,
+        latents: Latent,
         key: PRNGKeyArray,
     ):
         self.density, self.sampler = density, sampler
         self.batch_size = None if batch_size == data.rows else batch_size
+        chains = len(jax.tree.leaves(latents)[0])
         self.mesh = _mesh(chains)
         everywhere = NamedSharding(self.mesh, PartitionSpec())
         if isinstance(data, OnDisk) and self.batch_size is None:
@@ -65,10 +66,10 @@ class SGHMCRun:
         self.data = jax.device_put(data, everywhere) if isinstance(data, InMemory) else data
         probe_x, _ = data.gather(probe_rows(data.rows, PROBE_POINTS))  # type: ignore[arg-type]
         self.probe_x = jax.device_put(jnp.asarray(probe_x), everywhere)
-        key_start, key_steps, self.key_report = jax.random.split(key, 3)
+        key_steps, self.key_report = jax.random.split(key)
         by_chain = NamedSharding(self.mesh, CHAINS)
         self.keys = jax.device_put(jax.random.split(key_steps, chains), by_chain)
-        start = _start(density.prior, sampler, jax.random.split(key_start, chains))
+        start = _start(density.prior, sampler, latents)
         self.state = jax.device_put(start, by_chain)
         self.steps = 0
 
@@ -147,12 +148,12 @@ def _mesh(chains: int) -> Mesh:
 
 
 @eqx.filter_jit
-def _start(prior: Prior, sampler: SGHMC, keys: Key[Array, " chains"]) -> Chain:
-    def one(key: PRNGKeyArray) -> Chain:
-        position, held = split(prior, prior.start(key))
+def _start(prior: Prior, sampler: SGHMC, latents: Latent) -> Chain:
+    def one(latent: Latent) -> Chain:
+        position, held = split(prior, latent)
         return Chain(sampler.init(position), held)
 
-    return jax.vmap(one)(keys)
+    return jax.vmap(one)(latents)
 
 
 @eqx.filter_jit

@@ -3,6 +3,7 @@
 `match` composes a prior, a belief, points and a distance; distances share one contract.
 """
 
+from goodprior.matching.compare import Comparison, compare
 from goodprior.matching.critic import Wasserstein
 from goodprior.matching.distances import (
     MMD,
@@ -12,7 +13,7 @@ from goodprior.matching.distances import (
     energy_distance,
     squared_mmd,
 )
-from goodprior.matching.match import Comparison, History, Match, compare, match
+from goodprior.matching.match import History, Match, match
 
 __all__ = [
     "MMD",

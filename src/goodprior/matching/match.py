@@ -15,6 +15,7 @@ from jaxtyping import Array, Float, Key, PRNGKeyArray, PyTree
 from goodprior import checks
 from goodprior.beliefs.base import Belief
 from goodprior.beliefs.measurement import MeasurementSet
+from goodprior.matching.compare import Comparison, compare
 from goodprior.matching.critic import Wasserstein
 from goodprior.matching.distances import (
     MMD,
@@ -22,10 +23,9 @@ from goodprior.matching.distances import (
     Energy,
     Functions,
     Sliced,
-    energy_distance,
     spread,
-    squared_mmd,
 )
+from goodprior.matching.pace import CHUNK, Pace
 from goodprior.priors import Prior
 
 DISTANCES: dict[str, Callable[[], Distance]] = {
@@ -34,19 +34,6 @@ DISTANCES: dict[str, Callable[[], Distance]] = {
     "sliced": Sliced,
     "wasserstein": Wasserstein,
 }
-CHUNK = 10  # steps of the prior between two looks at the progress
-
-
-class Comparison(NamedTuple):
-    """How like two samples of functions are, whatever was minimised to make them so.
-
-    `std_ratio` is the ratio of marginal standard deviations, prior over belief, averaged over the
-    points.
-    """
-
-    energy_distance: float
-    squared_mmd: float
-    std_ratio: float
 
 
 @dataclass(frozen=True)
@@ -64,39 +51,6 @@ class Match(NamedTuple):
 
     prior: Prior
     history: History
-
-
-class _Pace:
-    """How fast to go: at full pace until the plateau or the end is near, then slower and slower.
-
-    The plateau is where the last 50 values are on average no lower than the 50 before them, by
-    more than the standard error of that difference. Settling takes 50 steps.
-    """
-
-    WINDOW = 50
-
-    def __init__(self, steps: int, settles: bool):
-        self.end = steps
-        self.settling = min(self.WINDOW, steps // 2) if settles else 0
-        self.settles = settles
-
-    def next_chunk(self, values: Float[np.ndarray, " steps"]) -> Float[Array, " chunk"] | None:
-        """The paces of the next steps (zero beyond the end), or None when it is reached."""
-        done = len(values)
-        if done >= self.end:
-            return None
-        if self.settles and done < self.end - self.settling and self._at_plateau(values):
-            self.end = done + self.settling
-        left = self.end - done - np.arange(CHUNK)
-        paces = np.clip(left / max(self.settling, 1), 0, 1)
-        return jnp.asarray(paces, jnp.float32)
-
-    def _at_plateau(self, values: Float[np.ndarray, " steps"]) -> bool:
-        if len(values) < 2 * self.WINDOW:
-            return False
-        earlier, later = np.split(values[-2 * self.WINDOW :], 2)
-        error = np.sqrt((np.nanvar(earlier) + np.nanvar(later)) / self.WINDOW)
-        return bool(np.nanmean(earlier) - np.nanmean(later) < error)
 
 
 class _State(NamedTuple):
@@ -148,7 +102,7 @@ def match(
     arrays, rest = eqx.partition(prior, eqx.is_inexact_array)
     optimiser_state = _optimiser(metric).init(arrays)
     state = _State(arrays, optimiser_state, metric.init(key_init, points.size))
-    pace = _Pace(steps, metric.settles)
+    pace = Pace(steps, metric.settles)
     values = np.zeros(0)
 
     def measure(done: int) -> tuple[Key[Array, " steps"], Array, Array]:
@@ -171,26 +125,6 @@ def match(
         before = compare(prior, belief, points, key=key_held_out, draws=held_out)
         after = compare(matched, belief, points, key=key_held_out, draws=held_out)
     return Match(matched, History(values, seconds, before, after))
-
-
-def compare(
-    prior: Prior, belief: Belief, points: MeasurementSet, *, key: PRNGKeyArray, draws: int = 2000
-) -> Comparison:
-    """Compare the prior's functions with the belief's, on fresh draws at fresh points."""
-    checks.whole("draws", draws, least=2)
-    key_points, key_belief, key_prior = jax.random.split(key, 3)
-    x = points.sample(key_points)
-    target = jnp.asarray(belief.sample(key_belief, x, draws), jnp.float32)
-    functions = _functions(prior, key_prior, x, draws)
-    ratio = jnp.mean(functions.std(0) / target.std(0))
-    return Comparison(
-        float(energy_distance(functions, target)),
-        float(squared_mmd(functions, target)),
-        float(ratio),
-    )
-
-
-_functions = eqx.filter_jit(lambda prior, key, x, n: prior.functions(key, x, n))
 
 
 def _distance(distance: str | Distance) -> Distance:

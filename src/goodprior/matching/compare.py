@@ -1,0 +1,46 @@
+"""How like a prior's functions and a belief's are, whatever was minimised to make them so."""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from goodprior import checks
+from goodprior.beliefs.base import Belief
+from goodprior.beliefs.measurement import MeasurementSet
+from goodprior.matching.distances import energy_distance, squared_mmd
+from goodprior.priors import Prior
+
+
+class Comparison(NamedTuple):
+    """How like two samples of functions are, whatever was minimised to make them so.
+
+    `std_ratio` is the ratio of marginal standard deviations, prior over belief, averaged over the
+    points.
+    """
+
+    energy_distance: float
+    squared_mmd: float
+    std_ratio: float
+
+
+def compare(
+    prior: Prior, belief: Belief, points: MeasurementSet, *, key: PRNGKeyArray, draws: int = 2000
+) -> Comparison:
+    """Compare the prior's functions with the belief's, on fresh draws at fresh points."""
+    checks.whole("draws", draws, least=2)
+    key_points, key_belief, key_prior = jax.random.split(key, 3)
+    x = points.sample(key_points)
+    target = jnp.asarray(belief.sample(key_belief, x, draws), jnp.float32)
+    functions = _functions(prior, key_prior, x, draws)
+    ratio = jnp.mean(functions.std(0) / target.std(0))
+    return Comparison(
+        float(energy_distance(functions, target)),
+        float(squared_mmd(functions, target)),
+        float(ratio),
+    )
+
+
+_functions = eqx.filter_jit(lambda prior, key, x, n: prior.functions(key, x, n))
