@@ -95,11 +95,12 @@ def test_an_expert_who_says_that_it_never_falls_can_be_matched():
 
 def test_such_classes_are_beliefs_and_can_be_stacked():
     assert isinstance(NeverFalls(), Belief)
-    both = Stacked((NeverFalls(), StudentTProcess()))
-    functions = both.sample(jax.random.key(0), X, 5)
-    assert functions.shape == (5, 30, 2)
-    assert (np.diff(functions[..., 0], axis=1) >= 0).all()
-    assert not (np.diff(functions[..., 1], axis=1) >= 0).all()
+    stacked = Stacked((NeverFalls(), StudentTProcess(), NeverFalls()))
+    functions = stacked.sample(jax.random.key(0), X, 5)
+    assert functions.shape == (5, 30, 3)
+    falls = (np.diff(functions, axis=1) < 0).any(axis=(0, 1))
+    assert falls.tolist() == [False, True, False]
+    assert not np.isin(functions[..., 0], functions[..., 2]).any()  # parts are independent
 
 
 class WithoutOutputs:

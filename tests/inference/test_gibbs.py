@@ -46,10 +46,12 @@ def statistics(latent) -> Float[Array, " statistics"]:
 
 @cache
 def prior_draws():
-    """Latents that the chains start from, and statistics of many more."""
-    latents = jax.jit(jax.vmap(lambda key: PRIOR.sample(key)))(
-        jax.random.split(jax.random.key(1), CHAINS + DIRECT)
-    )
+    """Latents that the chains start from, and statistics of many more; drawn by NumPy."""
+    rng, count = np.random.default_rng(0), CHAINS + DIRECT
+    variances = 1 / rng.gamma(shape=1.0, scale=1.0, size=(count, 2))
+    flat = np.sqrt(variances)[:, [0, 0, 1]] * rng.normal(size=(count, 3))
+    flat, variances = jnp.asarray(flat, jnp.float32), jnp.asarray(variances, jnp.float32)
+    latents = WeightsAndVariances(jax.vmap(PRIOR.architecture.arrays)(flat), variances)
     starts = jax.tree.map(lambda leaf: leaf[:CHAINS], latents)
     return starts, np.asarray(jax.jit(jax.vmap(statistics))(latents))[CHAINS:]
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(data_folder() is None, reason="GOODPRIOR_DATA is
 # The paper's critic takes 200 steps for each of 200 steps of the prior; here far fewer.
 WAYS = {
     "energy": (Energy(steps=100), 10),
-    "wasserstein": (Wasserstein(steps=20, critic_steps=50), 3),
+    "wasserstein": (Wasserstein(steps=30, critic_steps=100), 5),
 }
 
 

@@ -31,10 +31,25 @@ def arrays_of(prior, weight, bias):
 WEIGHT, BIAS = np.array([0.5, -1.2, 0.3]), np.array([0.8])
 
 
+def log_variances(shapes, rates, key):
+    """Of one draw, as a function of the tuned numbers, with the draw itself."""
+    raw = softplus_inverse(shapes), softplus_inverse(rates)
+    latent = eqx.tree_at(lambda p: (p.raw_shapes, p.raw_rates), make(), raw).sample(key)
+    return jnp.log(latent.variances).sum(), latent
+
+
 @pytest.fixture(scope="module")
-def draws():
-    keys = jax.random.split(jax.random.key(1), COUNT)
-    return jax.jit(jax.vmap(lambda key: make().sample(key)))(keys)
+def slopes_and_draws():
+    """Compiled once for several tests."""
+    one = jax.grad(log_variances, argnums=(0, 1), has_aux=True)
+    many = jax.jit(jax.vmap(one, in_axes=(None, None, 0)))
+    numbers = (jnp.asarray(v, jnp.float32) for v in (SHAPES, RATES))
+    return many(*numbers, jax.random.split(jax.random.key(1), COUNT))
+
+
+@pytest.fixture
+def draws(slopes_and_draws):
+    return slopes_and_draws[1]
 
 
 def assert_distributed(samples, distribution):
@@ -107,21 +122,11 @@ def test_refresh_draws_from_the_conditional_of_the_variances():
     assert abs(stats.pearsonr(*np.log(variances).T).statistic) < 4 / np.sqrt(COUNT)
 
 
-def test_draws_can_be_differentiated_in_shape_and_rate():
+def test_draws_can_be_differentiated_in_shape_and_rate(slopes_and_draws):
     """E log variance = log rate - digamma(shape), so the mean slopes are known."""
-
-    def log_variance(shape, rate, key):
-        raw = softplus_inverse(shape), softplus_inverse(rate)
-        prior = eqx.tree_at(lambda p: (p.raw_shapes, p.raw_rates), make(), raw)
-        return jnp.log(prior.sample(key).variances).sum()
-
-    slopes = jax.jit(jax.vmap(jax.grad(log_variance, argnums=(0, 1)), in_axes=(None, None, 0)))(
-        jnp.asarray(SHAPES, jnp.float32),
-        jnp.asarray(RATES, jnp.float32),
-        jax.random.split(jax.random.key(3), COUNT),
-    )
-    assert_mean(slopes[0], -special.polygamma(1, SHAPES))
-    np.testing.assert_allclose(slopes[1], np.broadcast_to(1 / RATES, (COUNT, 2)), rtol=1e-4)
+    by_shape, by_rate = slopes_and_draws[0]
+    assert_mean(by_shape, -special.polygamma(1, SHAPES))
+    np.testing.assert_allclose(by_rate, np.broadcast_to(1 / RATES, (COUNT, 2)), rtol=1e-4)
 
 
 @pytest.mark.parametrize("marginal", [False, True])
