@@ -54,14 +54,13 @@ def temperature(out: Path) -> None:
 
 def careful(out: Path) -> None:
     """Two stages: the paper's settings to get there, then a short step to sample at T = 1."""
-    careful = gp.SGHMC(step_size=7e-4, friction="per-weight", gradient_noise="estimated")
     rows = []
     for dataset in ("naval", "energy", "boston"):
         X, y, X_test, y_test = load(dataset).split(0)
         prior = gp.GaussianPrior(gp.MLP(X.shape[1], (100, 100), 1, key=jax.random.key(0)))
         likelihood = gp.Gaussian(NOISE_VARIANCE[dataset])
         there = None
-        for stage, sampler in (("paper", gp.SGHMC()), ("careful", careful)):
+        for stage, sampler in (("paper", gp.SGHMC()), ("careful", gp.SGHMC.careful())):
             posterior = gp.sample_posterior(
                 prior, likelihood, X, y, scaling=gp.Scaling.fit(X, y), sampler=sampler,
                 start=there, burn_in=5000, draws=5, thinning=1000, key=jax.random.key(1),
