@@ -51,6 +51,7 @@ _ROOMS = {
         "sample_posterior",
     ),
     "evaluation": ("diagnose", "regression_metrics"),
+    "devices": ("use_all_cores",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -59,6 +60,7 @@ __all__ = [*_ROOM_OF, "__version__"]  # pyright: ignore[reportUnsupportedDunderA
 if TYPE_CHECKING:
     from goodprior.beliefs import *  # noqa: F403
     from goodprior.data import *  # noqa: F403
+    from goodprior.devices import *  # noqa: F403
     from goodprior.distributions import *  # noqa: F403
     from goodprior.evaluation import *  # noqa: F403
     from goodprior.inference import *  # noqa: F403

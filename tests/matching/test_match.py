@@ -75,6 +75,20 @@ def test_anything_with_a_sample_method_is_a_belief():
     assert history.after.energy_distance < history.before.energy_distance / 3
 
 
+class Nowhere:
+    """A belief whose draws are not numbers."""
+
+    def sample(self, key, x, n):
+        return jnp.full((n, len(x), 1), jnp.nan)
+
+
+def test_a_belief_without_finite_functions_stops_the_match():
+    with pytest.raises(
+        FloatingPointError, match=r"no finite value in the steps up to 10\. .*belief"
+    ):
+        match(PRIOR, Nowhere(), POINTS, steps=60, key=jax.random.key(1))
+
+
 @pytest.mark.parametrize("name", ["energy", "wasserstein"])
 def test_the_same_seed_gives_the_same_prior_bit_for_bit(name):
     distance = WAYS[name][0]

@@ -131,6 +131,17 @@ def test_every_key_gives_another_draw(make):
 
 
 @each_prior
+def test_a_start_is_a_latent_where_the_density_is_finite(make):
+    prior, keys, draws = many_draws(make)
+    first, other = prior.start(keys[0]), prior.start(keys[1])
+    assert jax.tree.structure(first) == jax.tree.structure(draws.latent)
+    for leaf, draw in zip(jax.tree.leaves(first), jax.tree.leaves(draws.latent), strict=True):
+        assert (leaf.shape, leaf.dtype) == (draw.shape[1:], draw.dtype)
+    assert np.isfinite(prior.log_prob(first))
+    assert not eqx.tree_equal(first, other)
+
+
+@each_prior
 def test_log_prob_is_the_density_that_sample_draws_from(make):
     """The share of draws in each cell of a grid is the integral of the density over it."""
     prior, _, mapped = many_draws(make)
