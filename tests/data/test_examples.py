@@ -25,7 +25,7 @@ def test_forty_percent_of_the_range_is_empty():
 
 def test_targets_are_the_truth_with_noise_of_the_given_variance():
     def noise_to_signal(noise_variance):
-        data = gap_1d(rows=2000, noise_variance=noise_variance)
+        data = gap_1d(rows=500, noise_variance=noise_variance)
         noise = data.y[:, 0] - np.interp(data.X[:, 0], data.grid[:, 0], data.truth[:, 0])
         return np.std(noise) / np.std(data.truth)
 

@@ -35,12 +35,6 @@ LINEAR_CASES = {
     "all rows": (FULL, None, 1.0, 3000),
     "all rows, cold": (FULL, None, 0.5, 3000),
     "minibatches as in the paper": (SGHMC(momentum_decay=0.05), 20, 1.0, 5000),
-    "minibatches, noise estimated, cold": (
-        SGHMC(momentum_decay=0.1, gradient_noise="estimated"),
-        20,
-        0.5,
-        5000,
-    ),
 }
 
 

@@ -15,7 +15,7 @@ X = np.random.default_rng(0).normal(size=(11, 2))
 
 def _posterior(prior=PRIOR, likelihood=None, scaling=None):
     keys = jax.random.split(jax.random.key(1), (CHAINS, DRAWS))
-    draws = jax.vmap(jax.vmap(prior.sample))(keys)
+    draws = jax.jit(jax.vmap(jax.vmap(prior.sample)))(keys)
     probe = np.zeros((CHAINS, DRAWS, 1), np.float32)
     return Posterior(prior, likelihood or Gaussian(0.25), draws, probe, {}, scaling)
 
@@ -23,9 +23,8 @@ def _posterior(prior=PRIOR, likelihood=None, scaling=None):
 def _by_hand(prior, x):
     """The functions of every draw, chain after chain, one network and one row at a time."""
     keys = jax.random.split(jax.random.key(1), (CHAINS, DRAWS)).reshape(-1)
-    networks = [prior.weights(prior.sample(key)) for key in keys]
-    rows = jnp.asarray(x, jnp.float32)
-    return np.array([[network(row) for row in rows] for network in networks])
+    one = jax.jit(lambda key, row: prior.weights(prior.sample(key))(row))
+    return np.array([[one(key, row) for row in jnp.asarray(x, jnp.float32)] for key in keys])
 
 
 def test_functions_are_those_of_the_drawn_networks_chain_after_chain():

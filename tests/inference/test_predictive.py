@@ -74,7 +74,7 @@ def test_an_interval_of_the_function_leaves_the_noise_out():
 @each_mixture
 def test_samples_are_observations(degrees, components):
     keys = jax.random.split(jax.random.key(0), 5_000)
-    draws = jax.vmap(_prediction(degrees).sample)(keys)
+    draws = jax.jit(jax.vmap(_prediction(degrees).sample))(keys)
     assert draws.shape == (5_000, 6, 4, 2)
     assert_mean(draws, LOCATION)
     assert_mean((draws - LOCATION) ** 2, components().var())

@@ -30,7 +30,7 @@ def test_log_prob_is_the_sum_of_normal_log_densities():
 
 def test_log_prob_is_the_density_that_sample_draws_from():
     prior = GaussianPrior(Dense(1, 1, use_bias=False, key=jax.random.key(0)), 0.6)
-    draws = jax.vmap(lambda key: prior.sample(key).weight[0, 0])(
+    draws = jax.jit(jax.vmap(lambda key: prior.sample(key).weight[0, 0]))(
         jax.random.split(jax.random.key(1), 50_000)
     )
     edges = np.linspace(-2, 2, 21)
@@ -41,14 +41,14 @@ def test_log_prob_is_the_density_that_sample_draws_from():
         return jnp.exp(prior.log_prob(latent))
 
     fine = np.linspace(-2, 2, 2001)
-    heights = np.asarray(jax.vmap(density)(jnp.asarray(fine, jnp.float32)), np.float64)
+    heights = np.asarray(jax.jit(jax.vmap(density))(jnp.asarray(fine, jnp.float32)), np.float64)
     areas = 0.5 * (heights[1:] + heights[:-1]) * np.diff(fine)
     assert_mean(inside, areas.reshape(20, 100).sum(axis=1))
 
 
 def test_each_parameter_is_drawn_with_its_own_scale():
     prior = GaussianPrior(MLP(2, (3,), 1, key=jax.random.key(0)), SCALES)
-    latents = jax.vmap(prior.sample)(jax.random.split(jax.random.key(1), 40_000))
+    latents = jax.jit(jax.vmap(prior.sample))(jax.random.split(jax.random.key(1), 40_000))
     flat = np.concatenate([leaf.reshape(40_000, -1) for leaf in jax.tree.leaves(latents)], axis=1)
     scales = np.repeat(list(SCALES.values()), [6, 3, 3, 1])
     assert_covariance(flat, np.diag(scales**2))
@@ -70,11 +70,11 @@ def test_an_erf_network_has_the_arcsine_covariance(width):
 def test_functions_are_those_of_the_drawn_networks():
     prior = GaussianPrior(MLP(1, (4,), 2, key=jax.random.key(0)))
     x = jnp.array([[0.5], [-1.0]])
-    functions = prior.functions(jax.random.key(2), x, 3)
+    functions = eqx.filter_jit(prior.functions)(jax.random.key(2), x, 3)
     assert functions.shape == (3, 2, 2)
     for key, function in zip(jax.random.split(jax.random.key(2), 3), functions, strict=True):
         network = prior.weights(prior.sample(key))
-        np.testing.assert_allclose(function, [network(row) for row in x], atol=1e-6)
+        np.testing.assert_allclose(function, jax.jit(jax.vmap(network))(x), atol=1e-6)
 
 
 def test_draws_can_be_differentiated_in_the_scales():

@@ -5,12 +5,12 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from goodprior import checks
 from goodprior.beliefs.base import Belief
 from goodprior.beliefs.measurement import MeasurementSet
-from goodprior.matching.distances import energy_distance, squared_mmd
+from goodprior.matching.distances import Functions, energy_distance, squared_mmd
 from goodprior.priors import Prior
 
 
@@ -34,13 +34,13 @@ def compare(
     key_points, key_belief, key_prior = jax.random.split(key, 3)
     x = points.sample(key_points)
     target = jnp.asarray(belief.sample(key_belief, x, draws), jnp.float32)
-    functions = _functions(prior, key_prior, x, draws)
+    return Comparison(*map(float, _compare(prior, key_prior, x, target)))
+
+
+@eqx.filter_jit
+def _compare(
+    prior: Prior, key: PRNGKeyArray, x: Float[Array, "points in"], target: Functions
+) -> tuple[Array, Array, Array]:
+    functions = prior.functions(key, x, len(target))
     ratio = jnp.mean(functions.std(0) / target.std(0))
-    return Comparison(
-        float(energy_distance(functions, target)),
-        float(squared_mmd(functions, target)),
-        float(ratio),
-    )
-
-
-_functions = eqx.filter_jit(lambda prior, key, x, n: prior.functions(key, x, n))
+    return energy_distance(functions, target), squared_mmd(functions, target), ratio

@@ -37,7 +37,7 @@ class PlanarFlow(eqx.Module):
 
     @property
     def u(self) -> Float[Array, " dim"]:
-        square = jnp.maximum(self.direction @ self.direction, 1e-20)
+        square = jnp.maximum(self.direction @ self.direction, 1e-12)
         return self.push + (self.gain - self.direction @ self.push) / square * self.direction
 
     def __call__(self, z: Float[Array, " dim"]) -> Float[Array, " dim"]:
