@@ -121,7 +121,7 @@ def test_the_history_has_every_step_and_progress_is_told():
 
 def test_compare_measures_fresh_draws_of_both():
     found = compare(PRIOR, BELIEF, POINTS, key=jax.random.key(3), draws=500)
-    ours = jax.jit(PRIOR.functions, static_argnums=2)(jax.random.key(4), POINTS.points, 500)
+    ours = eqx.filter_jit(PRIOR.functions)(jax.random.key(4), POINTS.points, 500)
     theirs = BELIEF.sample(jax.random.key(5), POINTS.points, 500)
     assert found.energy_distance == pytest.approx(
         float(jax.jit(energy_distance)(ours, theirs)), rel=0.2
@@ -143,7 +143,7 @@ class Functions:
         self.prior = prior
 
     def sample(self, key, x, n):
-        return jax.jit(self.prior.functions, static_argnums=2)(key, x, n)
+        return eqx.filter_jit(self.prior.functions)(key, x, n)
 
 
 SEEN: list[tuple[int, ...]] = []

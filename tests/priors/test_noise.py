@@ -120,6 +120,7 @@ def test_noise_that_grows_is_found_with_a_belief_about_it():
         burn_in=1500,
         draws=5,
         thinning=300,
+        batch_size=None,
     )
     at = np.array([[-1.7], [0.0], [1.7]])
     found = np.asarray(posterior.predict(at).scale)[..., 0].mean(axis=0)

@@ -10,7 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Key, PRNGKeyArray
 
 from goodprior import checks
 from goodprior.data.scaling import Scaling
@@ -79,6 +79,7 @@ def sample_posterior(
     checks.whole("draws", draws)
     checks.whole("thinning", thinning)
     if isinstance(sampler, NUTS):
+        sampler.check(prior)
         batch_size = None
     if batch_size is not None and checks.whole("batch_size", batch_size) > data.rows:
         raise ValueError(
@@ -100,7 +101,7 @@ def sample_posterior(
 def _start(prior: Prior, posterior: Posterior | None, chains: int, key: PRNGKeyArray) -> Latent:
     """Where the chains begin; leaves have a leading axis over chains."""
     if posterior is None:
-        return eqx.filter_jit(eqx.filter_vmap(prior.start))(jax.random.split(key, chains))
+        return _starts(prior, jax.random.split(key, chains))
     if posterior.chains != chains:
         raise ValueError(
             f"start has {posterior.chains} chains, but {chains} are asked for; they must agree"
@@ -109,6 +110,11 @@ def _start(prior: Prior, posterior: Posterior | None, chains: int, key: PRNGKeyA
     if jax.tree.structure(last) != jax.tree.structure(jax.eval_shape(prior.sample, key)):
         raise ValueError("start must be a posterior of the same kind of prior and network")
     return last
+
+
+@eqx.filter_jit
+def _starts(prior: Prior, keys: Key[Array, " chains"]) -> Latent:
+    return jax.vmap(prior.start)(keys)
 
 
 def _check_data(

@@ -15,6 +15,7 @@ from goodprior.inference.batches import InMemory, probe_rows
 from goodprior.inference.coordinates import Vector, joiner, split
 from goodprior.inference.density import Density
 from goodprior.inference.sghmc_run import PROBE_POINTS
+from goodprior.priors import Prior
 from goodprior.priors.base import Latent
 
 
@@ -34,6 +35,14 @@ class NUTS(eqx.Module):
                 f"target_acceptance must lie between 0 and 1, got {self.target_acceptance}"
             )
         checks.whole("max_doublings", self.max_doublings)
+
+    def check(self, prior: Prior) -> None:
+        """Refuse a prior of which only a Gibbs step could move some parts."""
+        if prior.refresh_every:
+            raise ValueError(
+                "NUTS moves all of the latent, and this prior holds back what a Gibbs step "
+                "resamples: use its marginal form, HierarchicalPrior(..., marginal=True)"
+            )
 
 
 class Chain(NamedTuple):
@@ -55,11 +64,6 @@ class NUTSRun:
         latents: Latent,
         key: PRNGKeyArray,
     ):
-        if density.prior.refresh_every:
-            raise ValueError(
-                "NUTS moves all of the latent, and this prior holds back what a Gibbs step "
-                "resamples: use its marginal form, HierarchicalPrior(..., marginal=True)"
-            )
         self.density, self.sampler, (self.X, self.y) = density, sampler, data
         self.key_warm_up, self.key = jax.random.split(key)
         count = len(jax.tree.leaves(latents)[0])
