@@ -23,11 +23,12 @@ from goodprior.priors import GaussianPrior, Prior
 POINTS = Grid([-2.0], [2.0], per_input=8)
 BELIEF = GaussianProcess(rbf(1.5, 0.2))  # smoother and smaller than functions of N(0, 1) weights
 PRIOR = GaussianPrior(MLP(1, (20,), 1, key=jax.random.key(0)))
+ENERGY = Energy(steps=60)  # one for all tests: what is compiled for it is compiled once
 SMALL = {"width": 40, "learning_rate": 0.1}  # instead of the paper's 200 units and rate of 0.05
 
 # How to match, and how many times nearer the belief the prior must come on held-out draws.
 WAYS = {
-    "energy": (Energy(steps=60), 10),
+    "energy": (ENERGY, 10),
     "mmd": (MMD(steps=60), 10),
     "sliced": (Sliced(steps=60), 10),
     "wasserstein": (Wasserstein(steps=50, critic_steps=30, **SMALL), 10),
@@ -70,7 +71,7 @@ class Lines:
 
 
 def test_anything_with_a_sample_method_is_a_belief():
-    _, history = match(PRIOR, Lines(), POINTS, steps=60, key=jax.random.key(1))
+    _, history = match(PRIOR, Lines(), POINTS, distance=ENERGY, key=jax.random.key(1))
     assert history.after.energy_distance < history.before.energy_distance / 3
 
 
@@ -85,7 +86,7 @@ def test_a_belief_without_finite_functions_stops_the_match():
     with pytest.raises(
         FloatingPointError, match=r"no finite value in the steps up to 10\. .*belief"
     ):
-        match(PRIOR, Nowhere(), POINTS, steps=60, key=jax.random.key(1))
+        match(PRIOR, Nowhere(), POINTS, distance=ENERGY, key=jax.random.key(1))
 
 
 @pytest.mark.parametrize("name", ["energy", "wasserstein"])
@@ -107,6 +108,7 @@ def test_the_history_has_every_step_and_progress_is_told():
         PRIOR,
         BELIEF,
         POINTS,
+        distance=ENERGY,
         steps=25,
         held_out=0,
         on_progress=lambda *news: told.append(news),
