@@ -62,6 +62,14 @@ def _matern52(square: Array) -> Array:
     return (1 + s + s**2 / 3) * jnp.exp(-s)
 
 
+PROFILES: dict[str, Callable[[Array], Array]] = {
+    "rbf": _exp,
+    "matern12": _matern12,
+    "matern32": _matern32,
+    "matern52": _matern52,
+}
+
+
 def rbf(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.Kernel:
     """Very smooth functions: `variance * exp(-r^2 / 2)`, r in units of the lengthscale.
 

@@ -1,0 +1,10 @@
+"""Storage: model files and checkpoints that are safe to open.
+
+A file is a `.safetensors` file: arrays, and a description of how they make up the thing (`tree`),
+sealed by a SHA-256 over every byte (`sealed_file`). Nothing in it is ever executed: classes and
+functions are looked up by name in a fixed list (`known`).
+"""
+
+from goodprior.storage.store import read, write
+
+__all__ = ["read", "write"]

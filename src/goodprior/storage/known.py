@@ -1,0 +1,77 @@
+"""The classes and functions that files may name. Anything else in a file is refused.
+
+The names are part of the format: a class may move to another module, but keeps its name here.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from tinygp import kernels, transforms
+from tinygp.kernels.distance import L1Distance, L2Distance
+
+from goodprior.beliefs import Box, GaussianProcess, Grid, HierarchicalGP, Mix, Rows, Stacked
+from goodprior.beliefs.kernels import KERNELS, PROFILES, Radial
+from goodprior.data import Scaling
+from goodprior.distributions import Fixed, LogNormal
+from goodprior.inference import (
+    NUTS,
+    SGHMC,
+    Binary,
+    Categorical,
+    Gaussian,
+    Heteroscedastic,
+    Posterior,
+    StudentT,
+    nuts,
+    sghmc,
+    sghmc_run,
+)
+from goodprior.matching import MMD, Energy, Sliced, Wasserstein
+from goodprior.matching.compare import Comparison
+from goodprior.matching.match import History
+from goodprior.networks import ACTIVATIONS, MLP, Architecture, Dense, Parameter
+from goodprior.priors import FlowPrior, GaussianPrior, HierarchicalPrior, LearnedNoise
+from goodprior.priors.flow import PlanarFlow
+from goodprior.priors.hierarchical import WeightsAndVariances
+from goodprior.priors.noise import NoisyNetwork, WithNoise
+
+_GOODPRIOR: tuple[type, ...] = (
+    # networks
+    *(MLP, Dense, Architecture, Parameter),
+    # beliefs
+    *(GaussianProcess, HierarchicalGP, Stacked, Radial, Rows, Box, Grid, Mix, LogNormal, Fixed),
+    # priors and their latents
+    *(GaussianPrior, HierarchicalPrior, FlowPrior, LearnedNoise),
+    *(PlanarFlow, WeightsAndVariances, WithNoise, NoisyNetwork),
+    # matching
+    *(Energy, MMD, Sliced, Wasserstein, History, Comparison),
+    # data and inference
+    *(Scaling, Gaussian, StudentT, Heteroscedastic, Categorical, Binary, SGHMC, NUTS, Posterior),
+)
+_TINYGP: tuple[type, ...] = (
+    *(kernels.Sum, kernels.Product, kernels.Constant, kernels.DotProduct, kernels.Polynomial),
+    *(kernels.Exp, kernels.ExpSquared, kernels.Matern32, kernels.Matern52, kernels.Cosine),
+    *(kernels.ExpSineSquared, kernels.RationalQuadratic),
+    *(transforms.Linear, transforms.Cholesky, transforms.Subspace, L1Distance, L2Distance),
+)
+
+CLASSES: dict[str, type] = {
+    **{cls.__name__: cls for cls in _GOODPRIOR},
+    **{f"tinygp.{cls.__name__}": cls for cls in _TINYGP},
+    "sghmc.State": sghmc.State,
+    "sghmc.Chain": sghmc_run.Chain,
+    "nuts.Chain": nuts.Chain,
+}
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    f"{family}.{name}": function
+    for family, functions in (
+        ("activation", ACTIVATIONS),
+        ("kernel", KERNELS),
+        ("profile", PROFILES),
+    )
+    for name, function in functions.items()
+}
+
+CLASS_NAMES = {cls: name for name, cls in CLASSES.items()}
+FUNCTION_NAMES = {id(function): name for name, function in FUNCTIONS.items()}

@@ -1,0 +1,124 @@
+"""A safetensors file under a seal: the SHA-256 of all its bytes, with the seal itself as zeros.
+
+Written whole or not at all. Read with suspicion: nothing is allocated because a header claims it,
+and no array is made before the seal has been checked.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import stat
+from errno import EACCES, EDQUOT, ENOENT, ENOSPC, EPERM, EROFS
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+LARGEST_HEADER = 16 * 2**20  # bytes; a large network needs some thousand
+NAME = "goodprior"  # all is under this one name: the order of several would be random
+UNSEALED = "0" * 64
+
+
+class Content(NamedTuple):
+    """A file's bytes, not yet believed: its description and the seal that it claims."""
+
+    data: bytes
+    about: str
+    seal: str
+
+
+def write(path: str | os.PathLike[str], arrays: dict[str, np.ndarray], about: str) -> None:
+    """Seal the arrays and their description, and put them in the place of the file."""
+    data = safetensors.numpy.save(arrays, {NAME: UNSEALED + about})
+    header = int.from_bytes(data[:8], "little")
+    if header > LARGEST_HEADER:
+        raise ValueError(
+            f"the description of what is to be stored takes {header:,} bytes, and at most "
+            f"{LARGEST_HEADER:,} can be stored: keep long lists of numbers in arrays"
+        )
+    unsealed = f'"{NAME}":"{UNSEALED}'.encode()
+    sealed = f'"{NAME}":"{hashlib.sha256(data).hexdigest()}'.encode()
+    _replace(Path(os.path.realpath(path)), data.replace(unsealed, sealed, 1))
+
+
+def read(path: str | os.PathLike[str]) -> Content:
+    """The bytes of a file of ours, and what they claim to be; refuses anything else."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ValueError("it is not a file")
+    with open(path, "rb") as file:
+        start = file.read(8)
+        size = int.from_bytes(start, "little")
+        if len(start) < 8 or size > LARGEST_HEADER:
+            raise ValueError("it is no model file of goodprior, or only the beginning of one")
+        header = file.read(size)
+        text = _description(header)
+        data = start + header + file.read()
+    return Content(data, text[len(UNSEALED) :], text[: len(UNSEALED)])
+
+
+def _description(header: bytes) -> str:
+    try:
+        text = json.loads(header)["__metadata__"][NAME]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise ValueError("it is no model file of goodprior, or a damaged one") from None
+    if not isinstance(text, str):
+        raise ValueError("it is no model file of goodprior, or a damaged one")
+    return text
+
+
+def unseal(content: Content) -> dict[str, np.ndarray]:
+    """The arrays, once the seal has been found to fit."""
+    claimed = f'"{NAME}":"{content.seal}'.encode()
+    unsealed = f'"{NAME}":"{UNSEALED}'.encode()
+    found = hashlib.sha256(content.data.replace(claimed, unsealed, 1)).hexdigest()
+    if found != content.seal:
+        raise ValueError("its checksum does not fit, so it was changed, damaged or cut short")
+    try:
+        return safetensors.numpy.load(content.data)
+    except (safetensors.SafetensorError, KeyError, ValueError, TypeError) as error:
+        raise ValueError(f"its arrays make no sense: {error}") from None
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """The new bytes instead of the old, through a file beside it: a crash leaves one or the other.
+
+    The neighbour is made by `open`, so that the file has the permissions any new file would have.
+    """
+    beside = path.with_name(f".{NAME}-{secrets.token_hex(8)}.tmp")
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(21, "it is a folder: add a file name")
+        try:
+            with open(beside, "xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+        finally:
+            beside.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise OSError(error.errno, f"{path} cannot be written: {_advice(error, path)}") from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last, too, where the system lets a folder be opened for that."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _advice(error: OSError, path: Path) -> str:
+    if error.errno in (ENOSPC, EDQUOT):
+        return "the disk is full; free some space or write to another disk (the old file is kept)"
+    if error.errno in (EACCES, EPERM, EROFS):
+        return f"no permission to write in {path.parent}; choose another folder"
+    if error.errno == ENOENT and not path.parent.exists():
+        return f"there is no folder {path.parent}; make it first"
+    return error.strerror or str(error)
