@@ -235,17 +235,22 @@ _ARRAY = {"0": {"dtype": "U8", "shape": [8], "data_offsets": [0, 8]}}
         {"array": "0", "is": "numpy", "type": "<U2", "shape": [-1]},
         {"array": "0", "is": "numpy", "type": "<U2", "shape": "ab"},
         {"array": "0", "is": "jax", "type": "<U2", "shape": [1]},
-        [{"array": "0", "is": "numpy"}, {"array": "0", "is": "numpy"}],
         {"pickle": "gASV"},
         {},
         [],  # the array is left over
     ],
-    ids=range(36),
+    ids=range(35),
 )
 def test_descriptions_that_make_no_sense_are_refused(spec):
     about = {"format": 1, "kind": "test", "spec": spec}
     with pytest.raises(ValueError, match="cannot be read"):
         _read(_sealed(_ARRAY, b"\0" * 8, about))
+
+
+def test_an_array_cannot_be_asked_for_many_times():
+    spec = 3 * [{"array": "0", "is": "numpy"}]
+    with pytest.raises(ValueError, match="makes no sense"):
+        _read(_sealed(_ARRAY, b"\0" * 8, {"format": 1, "kind": "test", "spec": spec}))
 
 
 @pytest.mark.parametrize("depth", [61, 500, 100_000])
