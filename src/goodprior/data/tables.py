@@ -44,7 +44,11 @@ def read_table(path: str | os.PathLike[str], *, least_columns: int = 2) -> pd.Da
         separator = "\t" if ".tsv" in path.suffixes else _separator(text)
         lines = _lines(text, separator, least_columns)
         frame = pd.read_csv(
-            io.StringIO(text), sep=separator, skipinitialspace=True, index_col=False
+            io.StringIO(text),
+            sep=separator,
+            skipinitialspace=True,
+            index_col=False,
+            float_precision="round_trip",  # the faster one may be off by the last bit
         )
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{path} cannot be read as a table: {error}") from None
