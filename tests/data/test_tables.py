@@ -2,6 +2,7 @@
 
 import gzip
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -38,10 +39,11 @@ def test_the_index_is_the_line_in_the_file(tmp_path):
     assert frame["note"].tolist() == ["two\nlines", "c"]
 
 
-def test_large_files_agree_with_pandas(tmp_path):
+def test_what_pandas_writes_is_read_back(tmp_path):
     expected = pd.DataFrame({"a": range(500), "b": [i / 3 for i in range(500)]})
     expected.to_csv(tmp_path / "a.csv", index=False)
-    assert (read_table(tmp_path / "a.csv").to_numpy() == expected.to_numpy()).all()
+    found = read_table(tmp_path / "a.csv")
+    np.testing.assert_allclose(found, expected, rtol=1e-15)  # pandas 2 may miss the last bit
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,6 @@ def read_table(path: str | os.PathLike[str], *, least_columns: int = 2) -> pd.Da
             sep=separator,
             skipinitialspace=True,
             index_col=False,
-            float_precision="round_trip",  # the faster one may be off by the last bit
         )
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{path} cannot be read as a table: {error}") from None
