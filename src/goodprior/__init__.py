@@ -18,6 +18,7 @@ _ROOMS = {
         "Grid",
         "HierarchicalGP",
         "MeasurementSet",
+        "Near",
         "Rows",
         "Stacked",
         "matern12",

@@ -9,7 +9,6 @@ import pytest
 from goodprior.beliefs import GaussianProcess, Grid, MeasurementSet, rbf
 from goodprior.matching import (
     MMD,
-    Distance,
     Energy,
     Sliced,
     Wasserstein,
@@ -190,26 +189,15 @@ class SeenPoints(MeasurementSet):
         return jax.random.uniform(key, (3, 1))
 
 
-class SeenDistance(Distance):
-    steps: int = eqx.field(static=True, default=10)
-    redraw: int = eqx.field(static=True, default=0)
-    settles: bool = eqx.field(static=True, default=False)
-    pull: float = eqx.field(static=True, default=0.0)
-
+class SeenDistance(Energy):
     def fit(self, key, state, pair):
         _see(key)
         return state
 
-    def __call__(self, state, functions, target):
-        return energy_distance(functions, target)
-
-    def optimiser(self):
-        return Energy().optimiser()
-
 
 def test_points_belief_prior_and_critic_have_random_numbers_of_their_own():
     SEEN.clear()
-    prior, distance = SeenPrior(jnp.ones(())), SeenDistance()
+    prior, distance = SeenPrior(jnp.ones(())), SeenDistance(steps=10, settles=False, pull=0)
     match(prior, SeenBelief(), SeenPoints(), distance=distance, held_out=0, key=jax.random.key(1))
     jax.effects_barrier()
     # One key of each of the ten steps is for the functions, seen twice: for the critic and for the

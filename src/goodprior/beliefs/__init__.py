@@ -15,7 +15,15 @@ from goodprior.beliefs.kernels import (
     rational_quadratic,
     rbf,
 )
-from goodprior.beliefs.measurement import Box, Grid, MeasurementSet, Mix, Rows, rows_and_box
+from goodprior.beliefs.measurement import (
+    Box,
+    Grid,
+    MeasurementSet,
+    Mix,
+    Near,
+    Rows,
+    rows_and_box,
+)
 from goodprior.beliefs.stacked import Stacked
 
 __all__ = [
@@ -27,6 +35,7 @@ __all__ = [
     "HierarchicalGP",
     "MeasurementSet",
     "Mix",
+    "Near",
     "Rows",
     "Stacked",
     "matern12",

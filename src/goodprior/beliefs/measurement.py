@@ -127,6 +127,33 @@ class Grid(MeasurementSet):
         return self.points
 
 
+class Near(MeasurementSet):
+    """A random one of some points and its nearest neighbours, `size` in all.
+
+    Over the whole range of the inputs a distance hardly sees how rough functions are from one
+    point to the next; in such a neighbourhood it does, and each has its turn.
+
+    >>> import jax
+    >>> Near(Grid([-6], [6], per_input=200), size=20).sample(jax.random.key(0)).shape
+    (20, 1)
+    """
+
+    points: MeasurementSet
+    size: int = eqx.field(static=True)
+
+    def __init__(self, points: MeasurementSet, size: int):
+        if checks.whole("size", size, least=2) > points.size:
+            raise ValueError(f"size is {size}, but there are only {points.size} points")
+        self.points, self.size = points, size
+
+    def sample(self, key: PRNGKeyArray) -> Float[Array, "points in"]:
+        key_points, key_centre = jax.random.split(key)
+        x = self.points.sample(key_points)
+        centre = jax.random.choice(key_centre, x)
+        _, nearest = jax.lax.top_k(-((x - centre) ** 2).sum(axis=1), self.size)
+        return x[nearest]
+
+
 class Mix(MeasurementSet):
     """Several measurement sets together."""
 

@@ -38,6 +38,9 @@ class Wasserstein(Distance):
     """
 
     steps: int = eqx.field(static=True, default=200)
+    draws: int = eqx.field(static=True, default=128)
+    points: int | None = eqx.field(static=True, default=None)
+    bank: int | None = eqx.field(static=True, default=None)
     critic_steps: int = eqx.field(static=True, default=200)
     penalty: float = eqx.field(static=True, default=10.0)
     learning_rate: float = eqx.field(static=True, default=0.05)

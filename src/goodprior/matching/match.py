@@ -69,7 +69,7 @@ def match(
     key: PRNGKeyArray,
     distance: str | Distance = "energy",
     steps: int | None = None,
-    draws: int = 128,
+    draws: int | None = None,
     held_out: int = 512,
     on_progress: Callable[[int, int, float], None] | None = None,
 ) -> Match:
@@ -77,7 +77,8 @@ def match(
 
     Each step draws a measurement set and `draws` functions of the belief and of the prior, and
     moves the prior along the gradient of the distance, for at most `steps` steps: most distances
-    stop when they are on a plateau. `on_progress(step, steps, value)` is called every few steps.
+    stop when they are on a plateau. Steps and draws are the distance's own unless given here.
+    `on_progress(step, steps, value)` is called every few steps.
     `held_out` draws measure prior and belief before and after (0: don't).
 
     >>> import jax
@@ -92,27 +93,39 @@ def match(
     """
     metric = _distance(distance)
     steps = metric.steps if steps is None else checks.whole("steps", steps)
-    checks.whole("draws", draws, least=2)
+    draws = metric.draws if draws is None else checks.whole("draws", draws, least=2)
     if held_out:
         checks.whole("held_out", held_out, least=2)
     _check_fits(prior, belief, points, key)
 
     started = time.perf_counter()
-    key_run, key_init, key_held_out = jax.random.split(key, 3)
+    key_run, key_belief, key_init, key_held_out = jax.random.split(key, 4)
     arrays, rest = eqx.partition(prior, eqx.is_inexact_array)
     optimiser_state = _optimiser(metric).init(arrays)
-    state = _State(arrays, optimiser_state, metric.init(key_init, points.size))
+    looked_at = points.size if metric.points is None else min(metric.points, points.size)
+    state = _State(arrays, optimiser_state, metric.init(key_init, looked_at))
     pace = Pace(steps, metric.settles)
     values = np.zeros(0)
 
-    def measure(done: int) -> tuple[Key[Array, " steps"], Array, Array]:
-        keys = jax.random.split(jax.random.fold_in(key_run, done), CHUNK)
-        return keys, *_measure(belief, points, keys, draws, metric.redraw)
+    bank: dict[int, tuple[Array, Array]] = {}
 
-    inputs = measure(0)
+    def measure(done: int) -> tuple[Array, Array]:
+        """The next steps' points and the belief's functions there, new or from the bank."""
+        if metric.bank is not None and done >= metric.bank:
+            return bank[done % metric.bank]
+        keys = jax.random.split(jax.random.fold_in(key_belief, done), CHUNK)
+        measured = _measure(belief, points, keys, looked_at, draws, metric.redraw)
+        if metric.bank is not None:
+            bank[done] = measured
+        return measured
+
+    measured = measure(0)
     while (paces := pace.next_chunk(values)) is not None:
-        state, chunk = _run(state, rest, metric, *inputs, paces)
-        inputs = measure(len(values) + CHUNK)  # while the chunk is being computed
+        done = len(values)
+        keys = jax.random.split(jax.random.fold_in(key_run, done), CHUNK)
+        state, chunk = _run(state, rest, metric, keys, *measured, paces)
+        if done + CHUNK < pace.end:
+            measured = measure(done + CHUNK)  # while the chunk is being computed
         values = np.concatenate([values, np.asarray(chunk)])[: pace.end]
         _check_finite(values)
         if on_progress is not None:
@@ -155,13 +168,20 @@ def _check_fits(prior: Prior, belief: Belief, points: MeasurementSet, key: PRNGK
 
 
 def _measure(
-    belief: Belief, points: MeasurementSet, keys: Key[Array, " steps"], draws: int, redraw: int
+    belief: Belief,
+    points: MeasurementSet,
+    keys: Key[Array, " steps"],
+    looked_at: int,
+    draws: int,
+    redraw: int,
 ) -> tuple[Array, Array]:
     """For each step its points and the belief's functions there: one sample, or one per redraw."""
     x, targets = [], []
     for key in keys:
-        key_points, key_belief, _, _ = jax.random.split(key, 4)
-        x.append(points.sample(key_points))
+        key_points, key_some, key_belief = jax.random.split(key, 3)
+        every = points.sample(key_points)
+        some = jax.random.choice(key_some, len(every), (looked_at,), replace=False)
+        x.append(every if looked_at == len(every) else every[some])
         functions = belief.sample(key_belief, x[-1], draws * (redraw + 1))
         targets.append(functions.reshape(redraw + 1, draws, *functions.shape[1:]))
     return jnp.stack(x), jnp.stack(targets)
@@ -185,7 +205,7 @@ def _run(
         state: _State, inputs: tuple[PRNGKeyArray, Array, Array, Array]
     ) -> tuple[_State, Array]:
         key, x, targets, pace = inputs
-        _, _, key_functions, key_fit = jax.random.split(key, 4)  # the first two: `_measure`
+        key_functions, key_fit = jax.random.split(key)
 
         def functions(arrays: PyTree, i: Array | int) -> Functions:
             key_i = jax.random.fold_in(key_functions, i)
