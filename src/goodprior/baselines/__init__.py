@@ -1,0 +1,9 @@
+"""Baselines: what people use otherwise, with the same networks, likelihoods and predictions.
+
+Each gives something with the `predict` and `functions` of a `Posterior`.
+"""
+
+from goodprior.baselines.ensemble import WEIGHT_DECAYS, fit_ensemble
+from goodprior.baselines.point_estimate import fit_early_stopping, fit_map
+
+__all__ = ["WEIGHT_DECAYS", "fit_early_stopping", "fit_ensemble", "fit_map"]
