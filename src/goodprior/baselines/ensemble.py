@@ -63,10 +63,8 @@ def fit_ensemble(
     (5, 40, 2)
     """
     checks.whole("members", members)
-    single = not isinstance(weight_decay, Sequence)
-    decays = [weight_decay] if single else list(weight_decay)
-    for decay in decays:
-        checks.positive("weight_decay", decay)
+    given = weight_decay if isinstance(weight_decay, Sequence) else [weight_decay]
+    decays = [checks.positive("weight_decay", decay) for decay in given]
     data = in_memory(GaussianPrior(network), likelihood, X, y, scaling)
     architecture = Architecture(network)
     key_rows, key_tune, key = jax.random.split(key, 3)
