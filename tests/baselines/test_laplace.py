@@ -194,14 +194,6 @@ def test_laplace_torch_agrees_on_the_same_weights(task, tmp_path):
         ours = laplace_at(mode, X, y, structure=structure, key=jax.random.key(2))
         mean, covariance = ours.moments(NEW)
         np.testing.assert_allclose(mean, theirs[f"{structure}_mean"], atol=1e-4)
-        print(
-            structure,
-            task,
-            np.abs(mean - theirs[f"{structure}_mean"]).max(),
-            np.abs(covariance / theirs[f"{structure}_variance"] - 1).max(),
-            ours.log_marginal_likelihood,
-            theirs[f"{structure}_evidence"],
-        )
         largest = float(np.abs(theirs[f"{structure}_variance"]).max())
         np.testing.assert_allclose(
             covariance, theirs[f"{structure}_variance"], rtol=1e-3, atol=1e-4 * largest

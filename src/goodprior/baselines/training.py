@@ -6,7 +6,7 @@ from Python; early stopping happens inside, member by member.
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -173,14 +173,33 @@ def _advance(
     def epoch(state: State, now: tuple[Array, Array]) -> tuple[State, Array]:
         number, rate = now
         keys = jax.random.split(jax.random.fold_in(key, number), len(state.score))
-        trained = eqx.filter_vmap(epoch_of_one, in_axes=(0, 0, OWN, 0, None))
-        members, optimiser, losses = trained(state.members, state.optimiser, own, keys, rate)
+        members, optimiser, losses = _each_member(
+            epoch_of_one, state.members, state.optimiser, own, keys, rate
+        )
         state = state._replace(members=members, optimiser=optimiser)
         if validation is not None and patience is not None:
             state = _look(objective, own, validation, state, patience)
         return state, losses
 
     return jax.lax.scan(epoch, state, epochs)
+
+
+def _each_member(
+    epoch: Callable[..., Any],
+    members: PyTree,
+    optimiser: PyTree,
+    own: PyTree,
+    keys: Array,
+    rate: Array,
+) -> tuple[PyTree, PyTree, Array]:
+    """All members at once; a single one without the batching, which knows no double precision."""
+    if len(keys) > 1:
+        every = eqx.filter_vmap(epoch, in_axes=(0, 0, OWN, 0, None))
+        return every(members, optimiser, own, keys, rate)
+    one = jax.tree.map(
+        lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, (members, optimiser, own, keys)
+    )
+    return jax.tree.map(lambda leaf: leaf[None], epoch(*one, rate))
 
 
 def _look(

@@ -103,13 +103,17 @@ class KLStein(KL):
     ) -> PRNGKeyArray:
         return key
 
-    def __call__(self, state: Any, functions: Functions, target: Others) -> Float[Array, ""]:
+    def divergence(self, key: PRNGKeyArray, functions: Functions) -> Float[Array, ""]:
+        """Something with the gradient of `KL(prior || belief)`, and the cross-entropy's value."""
         assert self.belief is not None
         assert self.points is not None
         variance = jnp.mean(self.belief.kernel(self.points))
-        noise = jax.random.normal(state, functions.shape)
+        noise = jax.random.normal(key, functions.shape)
         noisy = functions + jnp.sqrt(self.jitter * variance) * noise
         flat = noisy.reshape(len(noisy), -1)
         score = jax.lax.stop_gradient(stein_score(flat, self.share))
         slope = jnp.sum(score * flat, axis=1).mean()  # its gradient is that of E log p_prior(f)
-        return super().__call__(None, noisy, target) + slope - jax.lax.stop_gradient(slope)
+        return self.surprise(noisy) + slope - jax.lax.stop_gradient(slope)
+
+    def __call__(self, state: Any, functions: Functions, target: Others) -> Float[Array, ""]:
+        return self.divergence(state, functions) - self.surprise(target)
