@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goodprior.matching import MMD, Energy, Sliced, Wasserstein, energy_distance, squared_mmd
+from goodprior.beliefs import GaussianProcess, rbf
+from goodprior.matching import (
+    KL,
+    MMD,
+    Energy,
+    KLStein,
+    Sliced,
+    Wasserstein,
+    energy_distance,
+    squared_mmd,
+)
 from goodprior.matching.match import DISTANCES
 from tests.monte_carlo import assert_mean
 
@@ -94,8 +104,11 @@ def _value(metric, state, functions, target):
     return metric(state, functions, target)
 
 
+WHITE, APART = GaussianProcess(rbf(0.1)), jnp.arange(3.0)[:, None]  # as TARGET is
 FAMILY = {
     "energy": Energy(),
+    "kl": KL().of(WHITE).at(APART),
+    "kl-ssge": KLStein().of(WHITE).at(APART),
     "mmd": MMD(),
     "sliced": Sliced(),
     "wasserstein": Wasserstein(critic_steps=100, width=50),

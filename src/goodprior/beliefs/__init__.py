@@ -4,8 +4,10 @@ A belief is anything with `sample(key, x, n)`; `GaussianProcess` over a kernel i
 """
 
 from goodprior.beliefs.base import Belief
+from goodprior.beliefs.fitting import fit_belief
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.beliefs.hierarchical import HierarchicalGP
+from goodprior.beliefs.kernel_network import KernelNetwork, kernel_network
 from goodprior.beliefs.kernels import (
     KERNELS,
     matern12,
@@ -33,11 +35,14 @@ __all__ = [
     "GaussianProcess",
     "Grid",
     "HierarchicalGP",
+    "KernelNetwork",
     "MeasurementSet",
     "Mix",
     "Near",
     "Rows",
     "Stacked",
+    "fit_belief",
+    "kernel_network",
     "matern12",
     "matern32",
     "matern52",

@@ -60,7 +60,7 @@ class GaussianProcess(eqx.Module):
             )
         return mean, covariance
 
-    def _mean(self, x: Float[Array, "points in"]) -> Float[Array, "points out"]:
+    def mean_at(self, x: Float[Array, "points in"]) -> Float[Array, "points out"]:
         if self.mean is None:
             return jnp.zeros((len(x), self.outputs), x.dtype)
         return jax.vmap(lambda one: jnp.broadcast_to(self.mean(one), (self.outputs,)))(x)  # type: ignore[misc]
@@ -74,14 +74,14 @@ def _sample(belief: GaussianProcess, key: PRNGKeyArray, x: Array, n: int, jitter
         factor = cholesky(belief.kernel(wide, wide), jitter)
         functions = (factor @ noise.astype(jnp.float64)).astype(jnp.float32)
     functions = functions.reshape(len(x), n, belief.outputs).swapaxes(0, 1)
-    return functions + belief._mean(x)
+    return functions + belief.mean_at(x)
 
 
 @eqx.filter_jit
 def _posterior(
     belief: GaussianProcess, x: Array, y: Array, noise_variance: float, at: Array
 ) -> tuple[Array, Array]:
-    residual = y - belief._mean(x)
+    residual = y - belief.mean_at(x)
     with jax.enable_x64(True):
         wide, new = x.astype(jnp.float64), at.astype(jnp.float64)
         noise = noise_variance * jnp.eye(len(x), dtype=jnp.float64)
@@ -92,4 +92,4 @@ def _posterior(
         )
         mean = (cross.T @ whitened).astype(jnp.float32)
         covariance = (belief.kernel(new, new) - cross.T @ cross).astype(jnp.float32)
-    return mean + belief._mean(at), covariance
+    return mean + belief.mean_at(at), covariance

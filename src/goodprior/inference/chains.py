@@ -73,7 +73,7 @@ def sample_posterior(
     >>> posterior.predict(X).mean.shape
     (40, 1)
     """
-    data = _check_data(prior, likelihood, X, y, scaling)
+    data = check_data(prior, likelihood, X, y, scaling)
     checks.whole("chains", chains)
     checks.whole("burn_in", burn_in, least=0)
     checks.whole("draws", draws)
@@ -117,9 +117,10 @@ def _starts(prior: Prior, keys: Key[Array, " chains"]) -> Latent:
     return jax.vmap(prior.start)(keys)
 
 
-def _check_data(
+def check_data(
     prior: Prior, likelihood: Likelihood, X: object, y: object, scaling: Scaling | None
 ) -> Data:
+    """The rows in the network's units, once they are known to fit network and likelihood."""
     if isinstance(X, np.memmap):
         data = OnDisk(X, np.asanyarray(y), scaling, likelihood)
     else:

@@ -13,14 +13,18 @@ from goodprior.matching.distances import (
     energy_distance,
     squared_mmd,
 )
+from goodprior.matching.kl import KL, KLStein
 from goodprior.matching.match import History, Match, match
+from goodprior.matching.stein import stein_score
 
 __all__ = [
+    "KL",
     "MMD",
     "Comparison",
     "Distance",
     "Energy",
     "History",
+    "KLStein",
     "Match",
     "Sliced",
     "Wasserstein",
@@ -28,4 +32,5 @@ __all__ = [
     "energy_distance",
     "match",
     "squared_mmd",
+    "stein_score",
 ]

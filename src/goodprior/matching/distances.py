@@ -7,8 +7,11 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
+
+from goodprior.beliefs.base import Belief
 
 Functions = Float[Array, "draws points out"]
 Others = Float[Array, "others points out"]  # a second sample, which may have another size
@@ -44,6 +47,18 @@ class Distance(eqx.Module):
     def fit(self, key: PRNGKeyArray, state: Any, pair: Callable[[Array], tuple[Array, Array]]):
         """The state fitted to samples; `pair(i)` gives the i-th pair (functions, target)."""
         return state
+
+    def of(self, belief: Belief) -> "Distance":
+        """The distance from this belief. Most see only its functions and stay as they are."""
+        return self
+
+    def at(self, points: Float[Array, "points in"]) -> "Distance":
+        """The distance at these points, likewise."""
+        return self
+
+    def arrived(self, values: Float[np.ndarray, " steps"]) -> bool:
+        """Whether to stop at once, after these values; a plateau is looked for anyway."""
+        return False
 
     @abstractmethod
     def __call__(self, state: Any, functions: Functions, target: Others) -> Float[Array, ""]:

@@ -25,11 +25,14 @@ from goodprior.matching.distances import (
     Sliced,
     spread,
 )
+from goodprior.matching.kl import KL, KLStein
 from goodprior.matching.pace import CHUNK, Pace
 from goodprior.priors import Prior
 
 DISTANCES: dict[str, Callable[[], Distance]] = {
     "energy": Energy,
+    "kl": KL,
+    "kl-ssge": KLStein,
     "mmd": MMD,
     "sliced": Sliced,
     "wasserstein": Wasserstein,
@@ -91,7 +94,7 @@ def match(
     >>> history.after.energy_distance < history.before.energy_distance
     True
     """
-    metric = _distance(distance)
+    metric = _distance(distance).of(belief)
     steps = metric.steps if steps is None else checks.whole("steps", steps)
     draws = metric.draws if draws is None else checks.whole("draws", draws, least=2)
     if held_out:
@@ -130,6 +133,8 @@ def match(
         _check_finite(values)
         if on_progress is not None:
             on_progress(len(values), pace.end, float(values[-1]))
+        if metric.arrived(values):
+            break
     matched = eqx.combine(state.arrays, rest)
     seconds = time.perf_counter() - started
 
@@ -219,7 +224,7 @@ def _run(
         fitted = distance.fit(key_fit, state.distance, pair if last else lambda _: first_pair)
 
         def objective(arrays: PyTree) -> tuple[Array, Array]:
-            value = distance(fitted, functions(arrays, last), targets[last])
+            value = distance.at(x)(fitted, functions(arrays, last), targets[last])
             strain = eqx.combine(arrays, rest).strain() if distance.pull else 0.0
             return value + distance.pull * spread(targets[last]) * strain, value
 

@@ -55,6 +55,11 @@ class GaussianPrior(Prior):
         values = jax.nn.softplus(self.raw_scales).tolist()
         return {p.name: v for p, v in zip(self.architecture.parameters, values, strict=True)}
 
+    def with_scales(self, scales: Float[Array, "..."]) -> "GaussianPrior":
+        """The same prior with other standard deviations: one per parameter, or one for all."""
+        raw = jnp.broadcast_to(softplus_inverse(scales), self.raw_scales.shape)
+        return eqx.tree_at(lambda prior: prior.raw_scales, self, raw)
+
     def sample(self, key: PRNGKeyArray) -> Latent:
         return self.architecture.scaled_normal(key, jax.nn.softplus(self.raw_scales))
 

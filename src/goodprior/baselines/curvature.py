@@ -1,0 +1,139 @@
+"""What a Laplace approximation does with a Gauss-Newton matrix: whole, or in Kronecker factors.
+
+Both forms keep one contract, in which a prior adds a precision per parameter. They hold
+double-precision NumPy arrays; their methods are called under `jax.enable_x64`.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.linalg import solve_triangular
+from jaxtyping import Array, Float
+
+Precisions = Float[Array | np.ndarray, " parameters"]
+Jacobian = Float[Array | np.ndarray, "points out size"]
+
+
+class Curvature(eqx.Module):
+    """A Gauss-Newton matrix G, to which each method adds the prior's diagonal precisions."""
+
+    @abstractmethod
+    def log_det(self, precisions: Precisions, factor: Array | float = 1.0) -> Float[Array, ""]:
+        """`log det(factor * G + precisions)`."""
+
+    @abstractmethod
+    def covariance(
+        self, jacobian: Jacobian, precisions: Precisions
+    ) -> Float[Array, "points out out"]:
+        """The covariance of the linearised outputs, `J (G + precisions)^-1 J^T`."""
+
+    @abstractmethod
+    def sample(
+        self, noise: Float[Array, "draws size"], precisions: Precisions
+    ) -> Float[Array, "draws size"]:
+        """Standard normal numbers turned into draws with covariance `(G + precisions)^-1`."""
+
+
+class Full(Curvature):
+    """The whole matrix, for networks of a few thousand weights."""
+
+    matrix: Float[np.ndarray, "size size"]
+    sizes: tuple[int, ...] = eqx.field(static=True)
+
+    def _factor(self, precisions: Precisions, factor: Array | float = 1.0) -> Array:
+        diagonal = jnp.repeat(
+            jnp.asarray(precisions), np.array(self.sizes), total_repeat_length=sum(self.sizes)
+        )
+        return jnp.linalg.cholesky(factor * self.matrix + jnp.diag(diagonal))
+
+    def log_det(self, precisions: Precisions, factor: Array | float = 1.0) -> Float[Array, ""]:
+        return 2 * jnp.log(jnp.diagonal(self._factor(precisions, factor))).sum()
+
+    def covariance(
+        self, jacobian: Jacobian, precisions: Precisions
+    ) -> Float[Array, "points out out"]:
+        flat = jnp.asarray(jacobian).reshape(-1, jacobian.shape[-1])
+        half = solve_triangular(self._factor(precisions), flat.T, lower=True)
+        half = half.T.reshape(jacobian.shape)
+        return jnp.einsum("pci,pdi->pcd", half, half)
+
+    def sample(
+        self, noise: Float[Array, "draws size"], precisions: Precisions
+    ) -> Float[Array, "draws size"]:
+        return solve_triangular(self._factor(precisions), noise.T, lower=True, trans="T").T
+
+
+class Block(eqx.Module):
+    """One parameter's part, `B (x) A` over (outputs, inputs), as eigenvalues and eigenvectors."""
+
+    out_values: Float[np.ndarray, " out"]
+    out_vectors: Float[np.ndarray, "out out"]
+    in_values: Float[np.ndarray, " in"]
+    in_vectors: Float[np.ndarray, "in in"]
+
+    @classmethod
+    def of(cls, outs: Float[np.ndarray, "out out"], ins: Float[np.ndarray, "in in"]) -> "Block":
+        out_values, out_vectors = np.linalg.eigh(outs)
+        in_values, in_vectors = np.linalg.eigh(ins)
+        return cls(np.maximum(out_values, 0), out_vectors, np.maximum(in_values, 0), in_vectors)
+
+    @property
+    def values(self) -> Float[Array, "out in"]:
+        return jnp.asarray(self.out_values)[:, None] * self.in_values
+
+    def turned(self, part: Float[Array, "*batch flat"], *, back: bool = False) -> Array:
+        """A part of flat weights in the coordinates of the eigenvectors, or back from there."""
+        shape = (len(self.out_values), len(self.in_values))
+        outs, ins = (v if back else v.T for v in (self.out_vectors, self.in_vectors))
+        turned = jnp.einsum("ab,...bc,dc->...ad", outs, part.reshape(*part.shape[:-1], *shape), ins)
+        return turned.reshape(part.shape)
+
+
+class Kronecker(Curvature):
+    """A block for each parameter (K-FAC): `N * mean(a a^T) (x) mean(g g^T)`.
+
+    The inputs `a` of a layer and the slopes `g` of its outputs are taken as independent.
+    """
+
+    blocks: tuple[Block, ...]
+
+    def _parts(self, flat: Float[Array, "*batch size"]) -> Iterator[tuple[Block, Array]]:
+        ends = np.cumsum([block.out_values.size * block.in_values.size for block in self.blocks])
+        return zip(self.blocks, jnp.split(flat, ends[:-1], axis=-1), strict=True)
+
+    def log_det(self, precisions: Precisions, factor: Array | float = 1.0) -> Float[Array, ""]:
+        each = [
+            jnp.log(factor * block.values + precision).sum()
+            for block, precision in zip(self.blocks, jnp.asarray(precisions), strict=True)
+        ]
+        return jnp.stack(each).sum()
+
+    def covariance(
+        self, jacobian: Jacobian, precisions: Precisions
+    ) -> Float[Array, "points out out"]:
+        half = self._halved(jnp.asarray(jacobian), precisions)
+        return jnp.einsum("pci,pdi->pcd", half, half)
+
+    def _halved(self, flat: Float[Array, "*batch size"], precisions: Precisions) -> Array:
+        """In the eigenvectors' coordinates, divided by the root of the eigenvalues."""
+        halves = [
+            block.turned(part) / jnp.sqrt(block.values + precision).ravel()
+            for (block, part), precision in zip(
+                self._parts(flat), jnp.asarray(precisions), strict=True
+            )
+        ]
+        return jnp.concatenate(halves, axis=-1)
+
+    def sample(
+        self, noise: Float[Array, "draws size"], precisions: Precisions
+    ) -> Float[Array, "draws size"]:
+        draws = [
+            block.turned(part / jnp.sqrt(block.values + precision).ravel(), back=True)
+            for (block, part), precision in zip(
+                self._parts(noise), jnp.asarray(precisions), strict=True
+            )
+        ]
+        return jnp.concatenate(draws, axis=-1)

@@ -1,0 +1,185 @@
+"""The generalised Gauss-Newton matrix of a network's log likelihood.
+
+`sum over rows of J^T H J`, with J the network's Jacobian and H the Hessian of `-log p(y | output)`
+by the outputs; as a whole, or by K-FAC in Kronecker factors.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PyTree
+
+from goodprior.baselines.curvature import Block, Full, Kronecker
+from goodprior.inference.batches import InMemory
+from goodprior.inference.likelihoods import Likelihood
+from goodprior.networks import Architecture, Dense
+
+ROWS = 256  # whose Jacobians are held at once
+LARGEST = 5000  # weights for which the whole matrix is formed
+
+
+def flat_jacobian(
+    architecture: Architecture, flat: Float[Array, " size"], x: Float[Array, "points in"]
+) -> Float[Array, "points out size"]:
+    """How the outputs at each point change with each weight."""
+
+    def output(flat: Array, x: Array) -> Array:
+        return architecture.network(architecture.arrays(flat))(x)
+
+    return jax.vmap(jax.jacrev(output), in_axes=(None, 0))(flat, x)
+
+
+def full_curvature(
+    architecture: Architecture, likelihood: Likelihood, flat: Float[Array, " size"], data: InMemory
+) -> Full:
+    """The whole matrix at these weights."""
+    if architecture.size > LARGEST:
+        raise ValueError(
+            f"the network has {architecture.size:,} weights, too many for a full matrix; "
+            'use structure="kron"'
+        )
+    total = np.zeros((architecture.size, architecture.size))
+    for X, y in _blocks(data):
+        rows = np.asarray(_half_rows(architecture, likelihood, flat, X, y), np.float64)
+        total += rows.T @ rows
+    return Full(total, architecture.sizes)
+
+
+@eqx.filter_jit
+def _half_rows(
+    architecture: Architecture,
+    likelihood: Likelihood,
+    flat: Float[Array, " size"],
+    X: Array,
+    y: Array,
+) -> Float[Array, "many size"]:
+    """`H^1/2 J` of every row, one under another."""
+    jacobian = flat_jacobian(architecture, flat, X)
+    outputs = jax.vmap(architecture.network(architecture.arrays(flat)))(X)
+    roots = jax.vmap(lambda output, y: _root(likelihood, output, y))(outputs, y)
+    return jnp.einsum("pcr,pci->pri", roots, jacobian).reshape(-1, len(flat))
+
+
+def _root(likelihood: Likelihood, output: Float[Array, " out"], y: Array) -> Array:
+    """R with `R R^T` the Hessian of `-log p(y | output)`."""
+    hessian = -jax.hessian(likelihood.log_prob)(output, y)
+    values, vectors = jnp.linalg.eigh(hessian)
+    return vectors * jnp.sqrt(jnp.maximum(values, 0))
+
+
+def _blocks(data: InMemory) -> Iterator[tuple[Array, Array]]:
+    for i in range(0, data.rows, ROWS):
+        yield data.X[i : i + ROWS], data.y[i : i + ROWS]
+
+
+def _dense_features(layer: Dense, x: Float[Array, " in"]) -> Float[Array, "1 in"]:
+    return x[None] / jnp.sqrt(len(x))
+
+
+# What a layer multiplies with its weights, a row for each place where it does so: its outputs are
+# `features @ weight.reshape(out, -1).T + bias`. A convolution's features are its patches.
+FEATURES: dict[type, Callable[[Any, Array], Float[Array, "places in"]]] = {Dense: _dense_features}
+
+
+class _Tap:
+    """A layer that notes its features, and whose outputs can be shifted."""
+
+    def __init__(self, layer: eqx.Module, shift: Array | float):
+        self.layer, self.shift, self.features, self.shape = layer, shift, None, None
+
+    def __call__(self, x: Array, **options: Any) -> Array:
+        if self.features is not None:
+            raise ValueError('structure="kron" needs a network that uses every layer once')
+        self.features = FEATURES[type(self.layer)](self.layer, x)
+        output = self.layer(x, **options)  # type: ignore[operator]
+        self.shape = output.shape
+        return output + self.shift
+
+
+def _known(node: object) -> bool:
+    return type(node) in FEATURES
+
+
+def check_known_layers(architecture: Architecture) -> None:
+    """Refuse networks with weights outside the layers whose factors are known."""
+    shapes = architecture.network(architecture.arrays(jnp.zeros(architecture.size)))
+    layers = jax.tree_util.tree_leaves_with_path(shapes, is_leaf=_known)
+    names = {jax.tree_util.keystr(p, simple=True, separator=".") for p, n in layers if _known(n)}
+    others = [p.name for p in architecture.parameters if p.layer not in names]
+    if others:
+        known = ", ".join(sorted(kind.__name__ for kind in FEATURES))
+        raise ValueError(
+            f'structure="kron" knows the layers {known}, but the network also has the weights '
+            f'{others}; use structure="full"'
+        )
+
+
+def kronecker_curvature(
+    architecture: Architecture, likelihood: Likelihood, flat: Float[Array, " size"], data: InMemory
+) -> Kronecker:
+    """The Kronecker factors at these weights: A is a mean over rows, B a sum."""
+    check_known_layers(architecture)
+    totals = None
+    for X, y in _blocks(data):
+        narrow = _factors(architecture, likelihood, flat, X, y)
+        part = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), narrow)
+        totals = part if totals is None else jax.tree.map(np.add, totals, part)
+    assert totals is not None
+    return Kronecker(tuple(Block.of(outs, ins / data.rows) for outs, ins in totals))
+
+
+@eqx.filter_jit
+def _factors(
+    architecture: Architecture,
+    likelihood: Likelihood,
+    flat: Float[Array, " size"],
+    X: Array,
+    y: Array,
+) -> list[tuple[Array, Array]]:
+    """`(sum g g^T, sum a a^T)` for each parameter, over some rows."""
+    network = architecture.network(architecture.arrays(flat))
+    nodes, treedef = jax.tree.flatten(network, is_leaf=_known)
+
+    def tapped(shifts: list[Any], x: Array) -> tuple[Array, list[_Tap]]:
+        given = iter(shifts)
+        taps = [_Tap(node, next(given)) if _known(node) else node for node in nodes]
+        output = jax.tree.unflatten(treedef, taps)(x)
+        return output, [tap for tap in taps if isinstance(tap, _Tap)]
+
+    layers = [node for node in nodes if _known(node)]
+    shapes: list[tuple[int, ...]] = []
+
+    def note_shapes(x: Array) -> Array:
+        output, taps = tapped([0.0] * len(layers), x)
+        shapes.extend(tap.shape for tap in taps)  # type: ignore[misc]
+        return output
+
+    jax.eval_shape(note_shapes, X[0])
+
+    def one(x: Array, y: Array) -> list[tuple[Array, Array]]:
+        def forward(shifts: list[Array]) -> tuple[Array, list[Array]]:
+            output, taps = tapped(shifts, x)
+            return output, [tap.features for tap in taps]  # type: ignore[misc]
+
+        zeros = [jnp.zeros(shape) for shape in shapes]
+        output, back, features = jax.vjp(forward, zeros, has_aux=True)
+        (slopes,) = jax.vmap(back)(_root(likelihood, output, y).T)
+        found = []
+        for layer, a, g in zip(layers, features, slopes, strict=True):
+            g = jnp.moveaxis(g.reshape(len(g), g.shape[1], -1), 1, -1).reshape(-1, g.shape[1])
+            outs = g.T @ g
+            for leaf in jax.tree.leaves(layer):  # the weight, and the bias if there is one
+                inputs = a if leaf.ndim > 1 else jnp.ones((len(a), 1))
+                found.append((outs, inputs.T @ inputs / len(a)))
+        return found
+
+    return jax.tree.map(lambda leaf: leaf.sum(axis=0), jax.vmap(one)(X, y))
+
+
+def weights_vector(architecture: Architecture, arrays: PyTree) -> Float[Array, " size"]:
+    """The weights as one vector, one parameter after another."""
+    return jnp.concatenate([leaf.ravel() for leaf in architecture.leaves(arrays)])

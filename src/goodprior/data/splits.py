@@ -1,0 +1,25 @@
+"""Parts of the training rows that are kept aside."""
+
+import jax
+import numpy as np
+from jaxtyping import Int, PRNGKeyArray
+
+from goodprior import checks
+
+
+def hold_out(
+    key: PRNGKeyArray, rows: int, share: float = 0.2
+) -> tuple[Int[np.ndarray, " kept"], Int[np.ndarray, " held"]]:
+    """Which of so many rows to train on, and the random `share` to validate on.
+
+    >>> import jax
+    >>> kept, held = hold_out(jax.random.key(0), 10)
+    >>> len(kept), len(held), sorted({*kept.tolist(), *held.tolist()}) == list(range(10))
+    (8, 2, True)
+    """
+    checks.whole("rows", rows, least=2)
+    if not 0 < share < 1:
+        raise ValueError(f"the share of rows to validate on must be between 0 and 1, got {share!r}")
+    held = min(max(round(share * rows), 1), rows - 1)
+    order = np.asarray(jax.random.permutation(key, rows))
+    return np.sort(order[held:]), np.sort(order[:held])

@@ -1,0 +1,119 @@
+"""Matching by the KL divergence: what was tried before Wasserstein (paper, section 5.3).
+
+`KL(prior || belief) = -E log p_belief(f) + E log p_prior(f)` over functions drawn from the prior.
+The first term needs the belief's density; the second, an entropy, is not known for a network.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax.scipy.linalg import solve_triangular
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from goodprior import checks
+from goodprior.beliefs.base import Belief
+from goodprior.beliefs.covariance import cholesky
+from goodprior.beliefs.gaussian_process import GaussianProcess
+from goodprior.matching.distances import Distance, Functions, Others
+from goodprior.matching.pace import CHUNK
+from goodprior.matching.stein import stein_score
+
+
+class KL(Distance):
+    """The cross-entropy term alone, stopped early (Flam-Shepherd et al., 2017).
+
+    What it reports is how much less probable under the belief the prior's functions are than the
+    belief's own. Its minimum is a prior whose functions are all the same, so it stops as soon as
+    they are as probable; with `early_stopping=False` it goes on. A share `jitter` of the belief's
+    variance is added to it: functions of smooth beliefs have next to no density otherwise.
+
+    The belief must be a `GaussianProcess`, since a hierarchical belief has no density.
+    """
+
+    steps: int = eqx.field(static=True, default=200)
+    learning_rate: float = eqx.field(static=True, default=0.05)
+    jitter: float = eqx.field(static=True, default=1e-4)
+    early_stopping: bool = eqx.field(static=True, default=True)
+    settles: bool = eqx.field(static=True, default=False)
+    pull: float = eqx.field(static=True, default=0.0)
+    belief: GaussianProcess | None = None
+    points: Float[Array, "points in"] | None = None
+
+    def __check_init__(self):
+        checks.positive("jitter", self.jitter)
+
+    def optimiser(self) -> optax.GradientTransformation:
+        return optax.rmsprop(self.learning_rate, decay=0.99, eps=1e-8)
+
+    def of(self, belief: Belief) -> "KL":
+        if not isinstance(belief, GaussianProcess):
+            raise ValueError(
+                "the KL distances need the density of the belief, which a GaussianProcess has and "
+                f"a {type(belief).__name__} has not; match with another distance"
+            )
+        return eqx.tree_at(lambda d: d.belief, self, belief, is_leaf=lambda x: x is None)
+
+    def at(self, points: Float[Array, "points in"]) -> "KL":
+        return eqx.tree_at(lambda d: d.points, self, points, is_leaf=lambda x: x is None)
+
+    def arrived(self, values: Float[np.ndarray, " steps"]) -> bool:
+        return self.early_stopping and float(np.nanmean(values[-CHUNK:])) <= 0
+
+    def surprise(self, functions: Functions) -> Float[Array, ""]:
+        """`-E log p_belief(f)`, up to a constant; outputs are independent."""
+        return 0.5 * (self._white(functions) ** 2).sum(axis=(1, 2)).mean()
+
+    def _white(self, functions: Functions) -> Functions:
+        """Functions in coordinates in which the belief's are independent standard normals."""
+        belief, x = self.belief, self.points
+        assert belief is not None
+        assert x is not None
+        away = functions - belief.mean_at(x)
+        with jax.enable_x64(True):
+            wide = x.astype(jnp.float64)
+            factor = cholesky(belief.kernel(wide, wide), self.jitter)
+            inverse = solve_triangular(factor, jnp.eye(len(x), dtype=jnp.float64), lower=True)
+            inverse = inverse.astype(jnp.float32)
+        return jnp.einsum("pq,nqo->npo", inverse, away)
+
+    def __call__(self, state: Any, functions: Functions, target: Others) -> Float[Array, ""]:
+        return self.surprise(functions) - self.surprise(target)
+
+
+class KLStein(KL):
+    """With the entropy's gradient from the spectral Stein estimator (Sun et al., 2019).
+
+    The value that it reports is still the cross-entropy's; only the gradient has both terms. So
+    that the functions have a density, noise with the variance of the jitter is added to them.
+    """
+
+    early_stopping: bool = eqx.field(static=True, default=False)
+    share: float = eqx.field(static=True, default=0.99)
+
+    def init(self, key: PRNGKeyArray, points: int) -> PRNGKeyArray:
+        return key
+
+    def fit(
+        self, key: PRNGKeyArray, state: PRNGKeyArray, pair: Callable[[Array], tuple[Array, Array]]
+    ) -> PRNGKeyArray:
+        return key
+
+    def divergence(self, key: PRNGKeyArray, functions: Functions) -> Float[Array, ""]:
+        """Something with the gradient of `KL(prior || belief)`, and the cross-entropy's value."""
+        assert self.belief is not None
+        assert self.points is not None
+        variance = jnp.mean(self.belief.kernel(self.points))
+        noise = jax.random.normal(key, functions.shape)
+        noisy = functions + jnp.sqrt(self.jitter * variance) * noise
+        flat = noisy.reshape(len(noisy), -1)
+        score = jax.lax.stop_gradient(stein_score(flat, self.share))
+        slope = jnp.sum(score * flat, axis=1).mean()  # its gradient is that of E log p_prior(f)
+        return self.surprise(noisy) + slope - jax.lax.stop_gradient(slope)
+
+    def __call__(self, state: Any, functions: Functions, target: Others) -> Float[Array, ""]:
+        return self.divergence(state, functions) - self.surprise(target)

@@ -1,0 +1,146 @@
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from goodprior.baselines import gauss_newton
+from goodprior.baselines.gauss_newton import (
+    flat_jacobian,
+    full_curvature,
+    kronecker_curvature,
+    weights_vector,
+)
+from goodprior.inference import Binary, Categorical, Gaussian
+from goodprior.inference.batches import InMemory
+from goodprior.networks import MLP, Architecture, Dense
+from tests.monte_carlo import assert_covariance
+
+RNG = np.random.default_rng(0)
+X = jnp.asarray(RNG.normal(size=(20, 2)), jnp.float32)
+LIKELIHOODS = {
+    "gaussian": (Gaussian(0.3), 2, RNG.normal(size=(20, 2))),
+    "classes": (Categorical(3), 3, RNG.integers(0, 3, 20)),
+    "binary": (Binary(), 1, RNG.integers(0, 2, 20)),
+}
+
+
+def _case(name, rows=20):
+    likelihood, outputs, y = LIKELIHOODS[name]
+    network = MLP(2, (4,), outputs, key=jax.random.key(0))
+    architecture = Architecture(network)
+    flat = weights_vector(architecture, eqx.filter(network, eqx.is_inexact_array))
+    return architecture, likelihood, flat, InMemory(X[:rows], likelihood.targets(y)[:rows])
+
+
+def _directly(name, rows=20):
+    """The sum of J^T H J, with the textbook's Hessians."""
+    architecture, likelihood, flat, data = _case(name, rows)
+    network = architecture.network(architecture.arrays(flat))
+    total = 0.0
+    for x, jacobian in zip(data.X, flat_jacobian(architecture, flat, data.X), strict=True):
+        output = np.asarray(network(x), np.float64)
+        if name == "gaussian":
+            hessian = np.eye(2) / likelihood.noise_variance
+        elif name == "classes":
+            p = np.exp(output) / np.exp(output).sum()
+            hessian = np.diag(p) - np.outer(p, p)
+        else:
+            p = 1 / (1 + np.exp(-output))
+            hessian = np.diag(p * (1 - p))
+        total += jacobian.T @ hessian @ jacobian
+    return total
+
+
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_the_full_matrix_is_the_sum_over_rows(name, monkeypatch):
+    monkeypatch.setattr(gauss_newton, "ROWS", 8)  # in parts, the last of them shorter
+    np.testing.assert_allclose(full_curvature(*_case(name)).matrix, _directly(name), atol=2e-4)
+
+
+def _matrix(block):
+    outs = block.out_vectors * block.out_values @ block.out_vectors.T
+    ins = block.in_vectors * block.in_values @ block.in_vectors.T
+    return np.kron(outs, ins)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "binary"])
+def test_for_one_row_and_one_slope_the_factors_are_exact(name):
+    """Then `g g^T (x) a a^T` is no approximation; two outputs share `a` and are exact as well."""
+    expected = _directly(name, rows=1)
+    start = 0
+    for block in kronecker_curvature(*_case(name, rows=1)).blocks:
+        end = start + len(_matrix(block))
+        np.testing.assert_allclose(_matrix(block), expected[start:end, start:end], atol=2e-4)
+        start = end
+    assert start == len(expected)
+
+
+def test_the_factors_are_means_of_inputs_and_sums_of_slopes():
+    architecture, likelihood, flat, data = _case("classes")
+    network = architecture.network(architecture.arrays(flat))
+    hidden = np.tanh(jax.vmap(network.layers[0])(data.X)) / np.sqrt(4)
+    block = kronecker_curvature(architecture, likelihood, flat, data).blocks[2]
+    p = np.asarray(jax.nn.softmax(jax.vmap(network)(data.X)))
+    slopes = sum(np.diag(one) - np.outer(one, one) for one in p)
+    np.testing.assert_allclose(_matrix(block), np.kron(slopes, hidden.T @ hidden / 20), atol=1e-4)
+
+
+@pytest.mark.parametrize("form", [full_curvature, kronecker_curvature])
+def test_determinant_covariance_and_draws_belong_to_one_matrix(form):
+    architecture, _, flat, data = case = _case("classes")
+    curvature = form(*case)
+    precisions = np.array([0.5, 1.0, 2.0, 4.0])
+    if form is full_curvature:
+        matrix = curvature.matrix
+    else:
+        matrix = np.zeros((architecture.size, architecture.size))
+        start = 0
+        for part in map(_matrix, curvature.blocks):
+            matrix[start : start + len(part), start : start + len(part)] = part
+            start += len(part)
+    diagonal = np.diag(np.repeat(precisions, architecture.sizes))
+    inverse = np.linalg.inv(matrix + diagonal)
+    jacobian = np.asarray(flat_jacobian(architecture, flat, data.X[:3]), np.float64)
+    with jax.enable_x64(True):
+        log_det = curvature.log_det(precisions, 1.7)
+        covariance = curvature.covariance(jacobian, precisions)
+        noise = jax.random.normal(jax.random.key(0), (20_000, architecture.size))
+        draws = np.asarray(curvature.sample(noise, precisions))
+    assert log_det == pytest.approx(np.linalg.slogdet(1.7 * matrix + diagonal)[1])
+    np.testing.assert_allclose(covariance, jacobian @ inverse @ np.swapaxes(jacobian, 1, 2))
+    assert_covariance(draws[:, [0, 5, 9, -1]], inverse[np.ix_([0, 5, 9, -1], [0, 5, 9, -1])])
+
+
+class Twice(eqx.Module):
+    layer: Dense
+
+    def __call__(self, x):
+        return self.layer(jnp.tanh(self.layer(x)))
+
+
+class Odd(eqx.Module):
+    layer: Dense
+    gain: jax.Array
+
+    def __call__(self, x):
+        return self.gain * self.layer(x)
+
+
+def _of(network):
+    architecture = Architecture(network)
+    flat = weights_vector(architecture, eqx.filter(network, eqx.is_inexact_array))
+    return architecture, Gaussian(0.3), flat, InMemory(X, X)
+
+
+def test_networks_without_known_factors_are_sent_to_the_full_matrix():
+    layer = Dense(2, 2, key=jax.random.key(0))
+    with pytest.raises(ValueError, match=r"weights \['gain'\]; use structure=\"full\""):
+        kronecker_curvature(*_of(Odd(layer, jnp.ones(2))))
+    with pytest.raises(ValueError, match="uses every layer once"):
+        kronecker_curvature(*_of(Twice(layer)))
+
+
+def test_a_large_network_is_sent_to_the_kronecker_factors():
+    with pytest.raises(ValueError, match=r"10,602 weights, too many .* structure=\"kron\""):
+        full_curvature(*_of(MLP(2, (100, 100), 2, key=jax.random.key(0))))

@@ -1,0 +1,71 @@
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from goodprior.beliefs import GaussianProcess, Grid, HierarchicalGP, rbf
+from goodprior.matching import KL, KLStein, match
+from goodprior.networks import MLP
+from goodprior.priors import GaussianPrior
+
+POINTS = Grid([-2.0], [2.0], per_input=4)
+BELIEF = GaussianProcess(rbf(1.5, 0.2))
+PRIOR = GaussianPrior(MLP(1, (20,), 1, key=jax.random.key(0)))
+
+
+def test_the_value_is_the_difference_of_cross_entropies():
+    belief = GaussianProcess(rbf(0.7, 2.0), mean=lambda x: x[0], outputs=2)
+    x = jnp.linspace(-1, 1, 5)[:, None]
+    ours = jax.random.normal(jax.random.key(0), (6, 5, 2))
+    theirs = belief.sample(jax.random.key(1), x, 7)
+    covariance = np.asarray(belief.kernel(x, x), np.float64) + 1e-4 * 2.0 * np.eye(5)
+    density = multivariate_normal(np.asarray(x)[:, 0], covariance)
+
+    def cross_entropy(functions):
+        each = [density.logpdf(f[:, o]) for f in np.asarray(functions) for o in (0, 1)]
+        return -np.sum(each) / len(functions)
+
+    found = eqx.filter_jit(KL().of(belief).at(x))(None, ours, theirs)
+    assert found == pytest.approx(cross_entropy(ours) - cross_entropy(theirs), rel=1e-3)
+
+
+def test_the_cross_entropy_stops_early_and_collapses_when_it_goes_on():
+    settings = {"held_out": 1000, "key": jax.random.key(1)}
+    stopped = match(PRIOR, BELIEF, POINTS, distance=KL(), **settings).history
+    gone_on = match(PRIOR, BELIEF, POINTS, distance=KL(early_stopping=False), **settings).history
+    assert len(stopped.distance) < len(gone_on.distance) == 200
+    assert stopped.after.energy_distance < 0.5 * stopped.before.energy_distance
+    assert gone_on.after.std_ratio < 0.5 * stopped.after.std_ratio
+    assert np.mean(gone_on.distance[-20:]) < -0.5  # far more probable than the belief's functions
+
+
+def test_with_the_entropy_it_does_not_collapse():
+    _, history = match(
+        PRIOR, BELIEF, POINTS, distance="kl-ssge", steps=200, held_out=1000, key=jax.random.key(1)
+    )
+    assert len(history.distance) == 200
+    assert history.after.energy_distance < 0.5 * history.before.energy_distance
+    assert history.after.std_ratio > 0.6
+
+
+def test_the_gradient_vanishes_where_prior_and_belief_are_one():
+    """The functions are the belief's own: both terms are there, and their gradients cancel."""
+    x = jnp.arange(3.0)[:, None]
+    belief = GaussianProcess(rbf(1.0, 1.0))
+    functions = belief.sample(jax.random.key(0), x, 1000)
+
+    def slope(metric):
+        value = jax.jit(lambda scale: metric.of(belief).at(x)(jax.random.key(1), scale * functions,
+                                                              functions))  # fmt: skip
+        return float(jax.grad(value)(1.0))
+
+    assert slope(KL()) == pytest.approx(3.0, rel=0.1)  # E |white f|^2
+    assert abs(slope(KLStein(jitter=1e-2))) < 0.5
+
+
+@pytest.mark.parametrize("distance", ["kl", "kl-ssge"])
+def test_a_belief_without_a_density_is_refused(distance):
+    with pytest.raises(ValueError, match=r"density of the belief, .* HierarchicalGP has not"):
+        match(PRIOR, HierarchicalGP.default(1), POINTS, distance=distance, key=jax.random.key(0))
