@@ -10,7 +10,7 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior import checks
-from goodprior.matching.distances import Distance, Functions, Others
+from goodprior.matching.distances import AsPublished, Functions, Others
 
 
 class CriticState(NamedTuple):
@@ -20,7 +20,7 @@ class CriticState(NamedTuple):
     optimiser: optax.OptState
 
 
-class Wasserstein(Distance):
+class Wasserstein(AsPublished):
     """The dual form of the 1-Wasserstein distance, with a critic under a gradient penalty.
 
     The critic is an MLP with two hidden layers of 200 softplus units. Before each step of the
@@ -37,19 +37,12 @@ class Wasserstein(Distance):
     `d * (1 + d / (2 * penalty))` for two distributions a shift d apart.
     """
 
-    steps: int = eqx.field(static=True, default=200)
-    draws: int = eqx.field(static=True, default=128)
-    points: int | None = eqx.field(static=True, default=None)
-    bank: int | None = eqx.field(static=True, default=None)
     critic_steps: int = eqx.field(static=True, default=200)
     penalty: float = eqx.field(static=True, default=10.0)
-    learning_rate: float = eqx.field(static=True, default=0.05)
     critic_learning_rate: float = eqx.field(static=True, default=0.02)
     redraw_functions: bool = eqx.field(static=True, default=False)
     warm: bool = eqx.field(static=True, default=False)
     width: int = eqx.field(static=True, default=200)
-    settles: bool = eqx.field(static=True, default=False)
-    pull: float = eqx.field(static=True, default=0.0)
 
     def __check_init__(self):
         checks.whole("critic_steps", self.critic_steps)
@@ -58,9 +51,6 @@ class Wasserstein(Distance):
     @property
     def redraw(self) -> int:
         return self.critic_steps if self.redraw_functions else 0
-
-    def optimiser(self) -> optax.GradientTransformation:
-        return optax.rmsprop(self.learning_rate, decay=0.99, eps=1e-8)
 
     @property
     def _adagrad(self) -> optax.GradientTransformation:

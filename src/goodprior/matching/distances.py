@@ -52,7 +52,7 @@ class Distance(eqx.Module):
         """The distance from this belief. Most see only its functions and stay as they are."""
         return self
 
-    def at(self, points: Float[Array, "points in"]) -> "Distance":
+    def at(self, x: Float[Array, "points in"]) -> "Distance":
         """The distance at these points, likewise."""
         return self
 
@@ -137,6 +137,21 @@ class Direct(Distance):
 
     def optimiser(self) -> optax.GradientTransformation:
         return optax.adam(self.learning_rate)
+
+
+class AsPublished(Distance):
+    """What the paper's distances share: RMSprop for 200 steps, with new draws in each."""
+
+    steps: int = eqx.field(static=True, default=200)
+    draws: int = eqx.field(static=True, default=128)
+    points: int | None = eqx.field(static=True, default=None)
+    bank: int | None = eqx.field(static=True, default=None)
+    learning_rate: float = eqx.field(static=True, default=0.05)
+    settles: bool = eqx.field(static=True, default=False)
+    pull: float = eqx.field(static=True, default=0.0)
+
+    def optimiser(self) -> optax.GradientTransformation:
+        return optax.rmsprop(self.learning_rate, decay=0.99, eps=1e-8)
 
 
 class Energy(Direct):

@@ -11,7 +11,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float, PRNGKeyArray
 
@@ -19,12 +18,12 @@ from goodprior import checks
 from goodprior.beliefs.base import Belief
 from goodprior.beliefs.covariance import cholesky
 from goodprior.beliefs.gaussian_process import GaussianProcess
-from goodprior.matching.distances import Distance, Functions, Others
+from goodprior.matching.distances import AsPublished, Functions, Others
 from goodprior.matching.pace import CHUNK
 from goodprior.matching.stein import stein_score
 
 
-class KL(Distance):
+class KL(AsPublished):
     """The cross-entropy term alone, stopped early (Flam-Shepherd et al., 2017).
 
     What it reports is how much less probable under the belief the prior's functions are than the
@@ -35,20 +34,13 @@ class KL(Distance):
     The belief must be a `GaussianProcess`, since a hierarchical belief has no density.
     """
 
-    steps: int = eqx.field(static=True, default=200)
-    learning_rate: float = eqx.field(static=True, default=0.05)
     jitter: float = eqx.field(static=True, default=1e-4)
     early_stopping: bool = eqx.field(static=True, default=True)
-    settles: bool = eqx.field(static=True, default=False)
-    pull: float = eqx.field(static=True, default=0.0)
     belief: GaussianProcess | None = None
-    points: Float[Array, "points in"] | None = None
+    x: Float[Array, "points in"] | None = None
 
     def __check_init__(self):
         checks.positive("jitter", self.jitter)
-
-    def optimiser(self) -> optax.GradientTransformation:
-        return optax.rmsprop(self.learning_rate, decay=0.99, eps=1e-8)
 
     def of(self, belief: Belief) -> "KL":
         if not isinstance(belief, GaussianProcess):
@@ -58,8 +50,8 @@ class KL(Distance):
             )
         return eqx.tree_at(lambda d: d.belief, self, belief, is_leaf=lambda x: x is None)
 
-    def at(self, points: Float[Array, "points in"]) -> "KL":
-        return eqx.tree_at(lambda d: d.points, self, points, is_leaf=lambda x: x is None)
+    def at(self, x: Float[Array, "points in"]) -> "KL":
+        return eqx.tree_at(lambda d: d.x, self, x, is_leaf=lambda a: a is None)
 
     def arrived(self, values: Float[np.ndarray, " steps"]) -> bool:
         return self.early_stopping and float(np.nanmean(values[-CHUNK:])) <= 0
@@ -70,7 +62,7 @@ class KL(Distance):
 
     def _white(self, functions: Functions) -> Functions:
         """Functions in coordinates in which the belief's are independent standard normals."""
-        belief, x = self.belief, self.points
+        belief, x = self.belief, self.x
         assert belief is not None
         assert x is not None
         away = functions - belief.mean_at(x)
@@ -106,8 +98,8 @@ class KLStein(KL):
     def divergence(self, key: PRNGKeyArray, functions: Functions) -> Float[Array, ""]:
         """Something with the gradient of `KL(prior || belief)`, and the cross-entropy's value."""
         assert self.belief is not None
-        assert self.points is not None
-        variance = jnp.mean(self.belief.kernel(self.points))
+        assert self.x is not None
+        variance = jnp.mean(self.belief.kernel(self.x))
         noise = jax.random.normal(key, functions.shape)
         noisy = functions + jnp.sqrt(self.jitter * variance) * noise
         flat = noisy.reshape(len(noisy), -1)
