@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 import goodprior as gp
-from benchmarks.uci_regression import NOISE_VARIANCE
 from goodprior.data import load
 from goodprior.devices import use_all_cores
+from goodprior.studies.protocol import NOISE_VARIANCE
 
 SETTINGS = {
     "paper": gp.SGHMC(),

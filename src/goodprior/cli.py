@@ -6,16 +6,14 @@ from typing import Annotated
 
 import typer
 
+from goodprior.studies.cli import app as study
+
 app = typer.Typer(
     help="From a belief about functions to a prior over weights, and to its posterior.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-
-
-@app.callback()
-def goodprior() -> None:
-    """Keep `goodprior demo` a subcommand while it is the only one."""
+app.add_typer(study, name="study")
 
 
 class DistanceName(StrEnum):

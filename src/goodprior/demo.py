@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from matplotlib.figure import Figure
 
 from goodprior import plots
 from goodprior.beliefs import GaussianProcess, Grid, Near, rbf
@@ -16,7 +17,7 @@ from goodprior.data.examples import Example, gap_1d
 from goodprior.evaluation import diagnose, nll, rmse
 from goodprior.inference import Gaussian, sample_posterior
 from goodprior.inference.predictive import Prediction
-from goodprior.matching import Energy, Match, compare, match
+from goodprior.matching import Distance, Energy, Match, compare, match
 from goodprior.networks import MLP
 from goodprior.priors import PAPER_NAMES, is_matched, named_prior
 from goodprior.progress import tracking
@@ -55,14 +56,15 @@ def run(
 ) -> tuple[Example, list[Panel]]:
     """The exact GP and the posterior of a network under each prior, on the same data."""
     data = gap_1d()
-    panels = [_exact(data, seed)]
+    panels = [exact_panel(data, seed)]
     for i, method in enumerate(methods):
         key = jax.random.fold_in(jax.random.key(seed), i)
-        panels.append(_network(data, method, distance, key, (burn_in, draws, thinning), quiet))
+        panels.append(network_panel(data, method, distance, key, (burn_in, draws, thinning), quiet))
     return data, panels
 
 
-def _exact(data: Example, seed: int) -> Panel:
+def exact_panel(data: Example, seed: int) -> Panel:
+    """The belief and its exact posterior."""
     x = POINTS.points
     mean, covariance = BELIEF.posterior(data.X, data.y, NOISE_VARIANCE, x)
     std = jnp.sqrt(jnp.maximum(jnp.diag(covariance), 0))
@@ -85,14 +87,15 @@ def _scores(prediction: Prediction, data: Example) -> dict[str, float | str]:
     return {"rmse": rmse(prediction, data.truth), "nll": nll(prediction, data.truth + noise)}
 
 
-def _network(
+def network_panel(
     data: Example,
     method: str,
-    distance: str,
+    distance: str | Distance,
     key: Array,
     lengths: tuple[int, int, int],
-    quiet: bool,
+    quiet: bool = True,
 ) -> Panel:
+    """A network under one prior: its functions, the course of the match and its posterior."""
     key_network, key_prior, key_match, key_sample, key_draws = jax.random.split(key, 5)
     started, name = time.perf_counter(), PAPER_NAMES[method]
     network = MLP(1, (50, 50, 50), 1, activation="tanh", key=key_network)
@@ -148,7 +151,12 @@ def _network(
 
 
 def draw(data: Example, panels: list[Panel], path: Path) -> None:
-    """One PNG: a column per prior; prior draws, the course of the match, the posterior."""
+    """The picture as a PNG."""
+    picture(data, panels).savefig(path)
+
+
+def picture(data: Example, panels: list[Panel]) -> Figure:
+    """A column per prior; prior draws, the course of the match, the posterior."""
     figure = plots.new_figure(3, len(panels))
     axes = figure.subplots(3, len(panels), squeeze=False)
     x = np.asarray(POINTS.points[:, 0])
@@ -170,4 +178,4 @@ def draw(data: Example, panels: list[Panel], path: Path) -> None:
         bottom.set(title=title, xlim=(-3, 3), ylim=(-4, 4), xlabel="x")
     axes[0, 0].set_ylabel("prior draws")
     axes[2, 0].set_ylabel("function, 95 % interval")
-    figure.savefig(path)
+    return figure

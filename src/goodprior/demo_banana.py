@@ -10,6 +10,7 @@ from pathlib import Path
 import jax
 import numpy as np
 from jaxtyping import Float
+from matplotlib.figure import Figure
 
 from goodprior import plots
 from goodprior.beliefs import Belief, GaussianProcess, HierarchicalGP, rbf, rows_and_box
@@ -56,31 +57,36 @@ def run(
 ) -> tuple[np.ndarray, np.ndarray, list[list[Panel]]]:
     """The posterior of a two-layer network under each belief, row by row of the picture."""
     X, y, _ = points_and_labels()
-    beliefs: list[list[tuple[str, Belief]]] = [
-        [
-            (f"amplitude {a:g}, lengthscale {l:g}", GaussianProcess(rbf(l, a**2)))
-            for l in LENGTHSCALES
-        ]
-        for a in AMPLITUDES
-    ]
-    beliefs[0].append(
-        ("hierarchical belief", HierarchicalGP.default(inputs=2, task="classification"))
-    )
-    count, total, panels = 0, sum(map(len, beliefs)), []
+    table = beliefs()
+    count, total, panels = 0, sum(map(len, table)), []
     with tracking("banana", quiet=quiet) as track:
-        for i, row in enumerate(beliefs):
+        for i, row in enumerate(table):
             panels.append([])
             for title, belief in row:
                 key = jax.random.fold_in(jax.random.key(seed), count)
                 panels[i].append(
-                    _panel(X, y, title, belief, distance, key, (burn_in, draws, thinning))
+                    panel(X, y, title, belief, distance, key, (burn_in, draws, thinning))
                 )
                 count += 1
                 track(count, total, title)
     return X, y, panels
 
 
-def _panel(
+def beliefs() -> list[list[tuple[str, Belief]]]:
+    """Titles and beliefs, row by row of the picture."""
+    table: list[list[tuple[str, Belief]]] = [
+        [
+            (f"amplitude {a:g}, lengthscale {l:g}", GaussianProcess(rbf(l, a**2)))
+            for l in LENGTHSCALES
+        ]
+        for a in AMPLITUDES
+    ]
+    hierarchical = HierarchicalGP.default(inputs=2, task="classification")
+    table[0].append(("hierarchical belief", hierarchical))
+    return table
+
+
+def panel(
     X: np.ndarray,
     y: np.ndarray,
     title: str,
@@ -89,6 +95,7 @@ def _panel(
     key: jax.Array,
     lengths: tuple[int, int, int],
 ) -> Panel:
+    """The posterior under one belief."""
     started = time.perf_counter()
     key_network, key_match, key_sample = jax.random.split(key, 3)
     scaling = Scaling.fit(X)
@@ -137,7 +144,12 @@ def boundary_length(probability: Float[np.ndarray, "rows columns"]) -> float:
 
 
 def draw(X: np.ndarray, y: np.ndarray, panels: list[list[Panel]], path: Path) -> None:
-    """One PNG: decision boundaries at several levels of confidence over the data."""
+    """The picture as a PNG."""
+    picture(X, y, panels).savefig(path)
+
+
+def picture(X: np.ndarray, y: np.ndarray, panels: list[list[Panel]]) -> Figure:
+    """Decision boundaries at several levels of confidence over the data."""
     rows, columns = len(panels), max(map(len, panels))
     figure = plots.new_figure(rows, columns, panel=(2.7, 2.6))
     axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
@@ -150,4 +162,4 @@ def draw(X: np.ndarray, y: np.ndarray, panels: list[list[Panel]], path: Path) ->
             ax.set_axis_on()
             plots.plot_classes(ax, grid, panel.probability, X, y, levels=LEVELS)
             ax.set_title(panel.title, fontsize="small")
-    figure.savefig(path)
+    return figure

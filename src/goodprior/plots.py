@@ -4,14 +4,33 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# The paper's colours for its methods, distinguishable also without colour vision by line position.
+# Okabe and Ito's colours, close to the paper's own and distinct also without colour vision; the
+# marks, where there are any, are the paper's.
 COLOURS = {
-    "GP": "#222222",
+    "GP": "#000000",
     "FG": "#7f7f7f",
-    "FH": "#ff7f0e",
-    "GPi-G": "#2ca02c",
-    "GPi-H": "#d62728",
-    "GPi-NF": "#17becf",
+    "FG+TS": "#56b4e9",
+    "FH": "#e69f00",
+    "GPi-G": "#009e73",
+    "GPi-H": "#d55e00",
+    "GPi-NF": "#0072b2",
+    "Deep Ensemble": "#cc79a7",
+    "fBNN": "#cc79a7",
+    "LA-GGN": "#e69f00",
+    "LA-MargLik + SGHMC": "#56b4e9",
+}
+MARKS = {
+    "GP": "x",
+    "FG": "o",
+    "FG+TS": "D",
+    "FH": "^",
+    "GPi-G": "s",
+    "GPi-H": "*",
+    "GPi-NF": "p",
+    "Deep Ensemble": "X",
+    "fBNN": "D",
+    "LA-GGN": "v",
+    "LA-MargLik + SGHMC": "<",
 }
 
 

@@ -160,7 +160,7 @@ def test_a_dask_cluster_that_loses_a_worker_and_then_its_runner(tmp_path, cluste
 
 def test_without_a_scheduler_there_is_an_error():
     pytest.importorskip("distributed")
-    with pytest.raises(OSError, match="127.0.0.1:9"):
+    with pytest.raises(OSError, match=r"127\.0\.0\.1:9"):
         Dask("tcp://127.0.0.1:9", timeout="1s")
 
 

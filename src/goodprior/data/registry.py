@@ -34,8 +34,8 @@ def data_folder() -> Path | None:
     return Path(folder) if folder else None
 
 
-def load(name: str) -> Dataset:
-    """A named benchmark set, such as `boston` or `banana`."""
+def file_of(name: str) -> Path:
+    """Where the file of a named benchmark set is, or an error that says where it should be."""
     known = (*REGRESSION, *CLASSIFICATION, "banana")
     if name not in known:
         raise ValueError(f"unknown data set {name!r}; known are {', '.join(sorted(known))}")
@@ -48,5 +48,10 @@ def load(name: str) -> Dataset:
     path = folder / f"{name}.npz" if name == "banana" else folder / "uci" / f"{name}.npz"
     if not path.exists():
         raise FileNotFoundError(f"{name} is looked for at {path}, and there is no such file")
-    with np.load(path, allow_pickle=False) as arrays:
+    return path
+
+
+def load(name: str) -> Dataset:
+    """A named benchmark set, such as `boston` or `banana`."""
+    with np.load(file_of(name), allow_pickle=False) as arrays:
         return Dataset(name, arrays["X"], arrays["y"], arrays.get("test_mask"))

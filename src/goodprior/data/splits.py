@@ -1,4 +1,6 @@
-"""Parts of the training rows that are kept aside."""
+"""Random parts of a table's rows: to validate on, or to test on."""
+
+from collections.abc import Sequence
 
 import jax
 import numpy as np
@@ -23,3 +25,18 @@ def hold_out(
     held = min(max(round(share * rows), 1), rows - 1)
     order = np.asarray(jax.random.permutation(key, rows))
     return np.sort(order[held:]), np.sort(order[:held])
+
+
+def random_parts(rows: int, sizes: Sequence[int], seed: int) -> list[Int[np.ndarray, " part"]]:
+    """Row numbers of disjoint random parts with the given sizes.
+
+    >>> train, test = random_parts(10, (7, 3), seed=0)
+    >>> sorted([*train.tolist(), *test.tolist()]) == list(range(10))
+    True
+    """
+    for size in sizes:
+        checks.whole("sizes", size, least=0)
+    if sum(sizes) > rows:
+        raise ValueError(f"sizes must add up to at most the {rows} rows, got {list(sizes)}")
+    order = np.random.default_rng(seed).permutation(rows)
+    return np.split(order[: sum(sizes)], np.cumsum(sizes)[:-1])

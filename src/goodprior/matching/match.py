@@ -75,14 +75,15 @@ def match(
     draws: int | None = None,
     held_out: int = 512,
     on_progress: Callable[[int, int, float], None] | None = None,
+    on_prior: Callable[[int, Prior], None] | None = None,
 ) -> Match:
     """Tune the prior's arrays until its functions are like the belief's at the points.
 
     Each step draws a measurement set and `draws` functions of the belief and of the prior, and
     moves the prior along the gradient of the distance, for at most `steps` steps: most distances
-    stop when they are on a plateau. Steps and draws are the distance's own unless given here.
-    `on_progress(step, steps, value)` is called every few steps.
-    `held_out` draws measure prior and belief before and after (0: don't).
+    stop when they are on a plateau. Steps and draws are the distance's own unless given here. Every
+    few steps `on_progress(step, steps, value)` is called, and `on_prior(step, prior)` with the
+    prior as it is by then. `held_out` draws measure prior and belief before and after (0: don't).
 
     >>> import jax
     >>> from goodprior.beliefs import GaussianProcess, Grid, rbf
@@ -133,6 +134,8 @@ def match(
         _check_finite(values)
         if on_progress is not None:
             on_progress(len(values), pace.end, float(values[-1]))
+        if on_prior is not None:
+            on_prior(len(values), eqx.combine(state.arrays, rest))
         if metric.arrived(values):
             break
     matched = eqx.combine(state.arrays, rest)

@@ -51,7 +51,7 @@ class Local:
     def executor(self):
         from joblib.externals.loky import ProcessPoolExecutor
 
-        pool = ProcessPoolExecutor(self._workers, timeout=60)
+        pool = ProcessPoolExecutor(self._workers, timeout=10)
         try:
             yield pool
         finally:

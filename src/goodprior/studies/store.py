@@ -145,7 +145,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
     if isinstance(value, float):
-        return _number(float(f"{value:.7g}")) if math.isfinite(value) else None
+        return float(f"{value:.7g}") if math.isfinite(value) else None
     return value
 
 

@@ -1,0 +1,38 @@
+"""All studies by name. Their modules are imported when they are used."""
+
+from importlib import import_module
+
+from goodprior import checks
+from goodprior.studies.study import Row, Settings, Study
+
+MODULES = {
+    "function-priors": "function_priors",
+    "regression-1d": "regression_1d",
+    "banana": "banana",
+    "uci-regression": "uci_regression",
+    "uci-classification": "uci_classification",
+    "empirical-bayes": "empirical_bayes",
+    "active-learning": "active_learning",
+    "hmc": "hmc",
+    "joint-vs-separate": "joint_vs_separate",
+    "convergence": "convergence",
+}
+
+
+def study(name: str) -> Study:
+    """The study of this name.
+
+    >>> study("hmc").shows
+    'table 11'
+    """
+    checks.one_of("study", name, MODULES)
+    return import_module(f"goodprior.studies.{MODULES[name]}").STUDY
+
+
+def run_job(settings: Settings) -> Row:
+    """In a worker: one job of the study that the settings name. Compiled programs are kept."""
+    from goodprior.devices import keep_compiled_programs
+
+    keep_compiled_programs()
+    settings = dict(settings)
+    return study(settings.pop("study")).run(settings)

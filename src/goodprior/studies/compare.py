@@ -1,0 +1,121 @@
+"""Our numbers beside the paper's: cell by cell, as ranks, and pair by pair."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from goodprior.studies.methods import LABELS
+from goodprior.studies.paper import table as paper_table
+from goodprior.studies.study import Against
+
+DISAGREES = 1.0  # combined spreads: about three standard errors for ten splits on either side
+
+
+def beside(rows: pd.DataFrame, against: Against, keys: Sequence[str]) -> pd.DataFrame:
+    """A row per cell: our mean and spread over splits, the paper's, and how far they are apart.
+
+    `difference` is ours minus the paper's; `units` is the same in combined spreads,
+    `sqrt(ours^2 + paper^2)`, with the paper's spread for ours where we have one split only. Where
+    the paper prints a spread of zero, `units` is missing and `differs` goes by its printed digits.
+    """
+    ours = rows[[*keys, against.metric]].rename(columns={against.metric: "value"})
+    ours = ours.assign(
+        method=ours["method"].map(lambda m: LABELS.get(str(m), m)),
+        value=ours["value"] * against.scale,
+    )
+    cells = ours.groupby(list(keys), sort=False)["value"].agg(
+        n="count", ours="mean", spread=lambda values: values.std(ddof=1)
+    )
+    theirs = paper_table(against.table).rename(columns={"mean": "paper", "spread": "paper_spread"})
+    shared = [key for key in keys if key in theirs.columns]
+    table = cells.reset_index().merge(
+        theirs[[*shared, "paper", "paper_spread"]], on=shared, how="left"
+    )
+    table["difference"] = table["ours"] - table["paper"]
+    spread = table["spread"].fillna(table["paper_spread"])
+    combined = np.sqrt(spread**2 + table["paper_spread"] ** 2)
+    printed = table["paper_spread"] > 0
+    table["units"] = (table["difference"] / combined).where(printed)
+    digit = 10.0**-against.decimals
+    apart = np.where(printed, table["units"].abs() > DISAGREES, table["difference"].abs() > digit)
+    table["differs"] = apart & table["paper"].notna()
+    return table
+
+
+def ranks(table: pd.DataFrame, higher_is_better: bool = False) -> pd.DataFrame:
+    """Average rank of each method over the cells in which all methods of the table are present.
+
+    The paper's ranks are taken over the same cells and methods.
+    """
+    by = [key for key in ("dataset", "depth") if key in table.columns]
+    found = {}
+    for name in ("ours", "paper"):
+        wide = table.pivot_table(index=by, columns="method", values=name)
+        whole = wide.dropna(axis=0)
+        found[name] = whole.rank(axis=1, ascending=not higher_is_better).mean()
+    found["cells"] = table.groupby("method")[by[0]].count()
+    return pd.DataFrame(found)
+
+
+def paired(rows: pd.DataFrame, against: Against, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """For each pair of methods, data set and depth: the mean difference over common splits.
+
+    `difference` is the first method's value minus the second's, with its standard error; for a
+    metric that is better low, a negative one says that the first is better. `paper` is the
+    difference of the paper's means.
+    """
+    theirs = paper_table(against.table)
+    depth = "depth" in theirs.columns
+    found = []
+    groups = rows.groupby(["dataset", "depth"], sort=False)
+    for (dataset, layers), part in groups:
+        wide = part.pivot_table(index="split", columns="method", values=against.metric)
+        for first, second in pairs:
+            if first not in wide or second not in wide:
+                continue
+            each = (wide[first] - wide[second]).dropna() * against.scale
+            if each.empty:
+                continue
+            mine = theirs[(theirs["dataset"] == dataset) & (not depth or theirs["depth"] == layers)]
+            means = mine.set_index("method")["mean"] if not mine.empty else pd.Series(dtype=float)
+            a, b = means.get(LABELS[first]), means.get(LABELS[second])
+            found.append(
+                {
+                    "pair": f"{LABELS[first]} minus {LABELS[second]}",
+                    "dataset": dataset,
+                    "depth": layers,
+                    "n": len(each),
+                    "difference": each.mean(),
+                    "standard_error": each.std(ddof=1) / len(each) ** 0.5,
+                    "paper": np.nan if a is None or b is None else a - b,
+                }
+            )
+    return pd.DataFrame(found)
+
+
+def wins(table: pd.DataFrame, higher_is_better: bool = False) -> pd.DataFrame:
+    """In how many data sets the first of each pair is better: ours, beyond two errors, the paper's.
+
+    >>> t = pd.DataFrame({"pair": ["a"] * 2, "depth": 2, "difference": [-1.0, -1.0],
+    ...                   "standard_error": [0.1, 0.8], "paper": [-1.0, 1.0]})
+    >>> wins(t).values.tolist()
+    [['a', 2, 2, 2, 1, 0, 1]]
+    """
+    sign = -1.0 if higher_is_better else 1.0
+    rows = []
+    for (pair, depth), part in table.groupby(["pair", "depth"], sort=False):
+        better = sign * part["difference"]
+        clear = 2 * part["standard_error"]
+        rows.append(
+            {
+                "pair": pair,
+                "hidden layers": depth,
+                "data sets": len(part),
+                "ours: first is better": int((better < 0).sum()),
+                "by two standard errors": int((better < -clear).sum()),
+                "worse by two": int((better > clear).sum()),
+                "paper: first is better": int((sign * part["paper"] < 0).sum()),
+            }
+        )
+    return pd.DataFrame(rows)

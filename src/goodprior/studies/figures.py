@@ -1,0 +1,166 @@
+"""Pictures that several studies share. Filled marks are ours, hollow ones the paper's."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from goodprior import plots
+from goodprior.studies.compare import beside, ranks
+from goodprior.studies.methods import LABELS
+from goodprior.studies.study import Against
+
+
+def dots(
+    rows: pd.DataFrame, against: Sequence[Against], keys: Sequence[str] = ("dataset", "method")
+) -> Figure:
+    """A row per metric, a column per data set: mean and standard error by method; average ranks."""
+    tables = [beside(rows, one, keys) for one in against]
+    datasets = list(dict.fromkeys(rows["dataset"]))
+    figure = plots.new_figure(len(against), len(datasets) + 1, panel=(1.7, 2.6))
+    axes = figure.subplots(len(against), len(datasets) + 1, squeeze=False)
+    shown = _methods(pd.concat(tables))
+    for i, (one, table) in enumerate(zip(against, tables, strict=True)):
+        for j, dataset in enumerate(datasets):
+            _dot_panel(axes[i, j], table[table["dataset"] == dataset], shown)
+            axes[i, j].set_title(dataset, fontsize="small")
+        average = ranks(table, one.higher_is_better)
+        for y, method in enumerate(shown):
+            if method in average.index:
+                ours, paper = average["ours"], average["paper"]
+                _mark(axes[i, -1], float(ours[method]), y, 0.0, method, ours=True)
+                _mark(axes[i, -1], float(paper[method]), y + 0.25, 0.0, method, ours=False)
+        _names(axes[i, -1], shown)
+        axes[i, -1].set_title("average rank", fontsize="small")
+        for ax in axes[i, 1:-1]:
+            ax.set_yticklabels([])
+        axes[i, -1].set_yticklabels([])
+        axes[i, 0].set_ylabel(one.name)
+    _legend(figure, shown)
+    return figure
+
+
+def by_depth(rows: pd.DataFrame, one: Against) -> Figure:
+    """A column per data set: the metric against the number of hidden layers, a line per method."""
+    table = beside(rows, one, ("dataset", "depth", "method"))
+    datasets = list(dict.fromkeys(table["dataset"]))
+    columns = min(4, len(datasets))
+    lines = -(-len(datasets) // columns)
+    figure = plots.new_figure(lines, columns, panel=(2.6, 2.3))
+    axes = figure.subplots(lines, columns, squeeze=False).ravel()
+    shown = _methods(table)
+    for ax in axes[len(datasets) :]:
+        ax.set_axis_off()
+    for ax, dataset in zip(axes, datasets, strict=False):
+        for k, method in enumerate(shown):
+            part = table[(table["dataset"] == dataset) & (table["method"] == method)]
+            x = np.log2(part["depth"].to_numpy(float)) + 0.05 * (k - len(shown) / 2)
+            style: dict[str, Any] = {
+                "color": _colour(method),
+                "marker": plots.MARKS.get(method, "o"),
+            }
+            ours = part["ours"].to_numpy(float)
+            ax.errorbar(x, ours, part["spread"].fillna(0), linewidth=1, **style)
+            paper = part["paper"].to_numpy(float)
+            ax.plot(x, paper, linestyle=":", linewidth=0.8, fillstyle="none", **style)
+        depths = sorted(set(table["depth"]))
+        ax.set_xticks(np.log2(depths), [str(int(d)) for d in depths])
+        ax.set_title(dataset, fontsize="small")
+        ax.set_xlabel("hidden layers", fontsize="small")
+    axes[0].set_ylabel(one.name)
+    _legend(figure, shown)
+    return figure
+
+
+def curves(
+    rows: pd.DataFrame, column: str, by: str, *, x: str, y: str, labels: dict[str, str], log: bool
+) -> Figure:
+    """A panel per data set: a list-valued column, averaged over splits, a line per `by`."""
+    datasets = list(dict.fromkeys(rows["dataset"]))
+    columns = min(4, len(datasets))
+    lines = -(-len(datasets) // columns)
+    figure = plots.new_figure(lines, columns, panel=(2.8, 2.2))
+    axes = figure.subplots(lines, columns, squeeze=False).ravel()
+    for ax in axes[len(datasets) :]:
+        ax.set_axis_off()
+    styles = dict(zip(labels, ("-", "--", ":", "-."), strict=False))
+    palette = dict(zip(labels, ("#009e73", "#d55e00", "#0072b2", "#7f7f7f"), strict=False))
+    for ax, dataset in zip(axes, datasets, strict=False):
+        for name, label in labels.items():
+            part = rows[(rows["dataset"] == dataset) & (rows[by] == name)]
+            if part.empty:
+                continue
+            length = min(map(len, part[column]))
+            values = np.array([np.asarray(v[:length], float) for v in part[column]])
+            at = np.asarray(part[x].iloc[0][:length], float)
+            colour = plots.COLOURS.get(label, palette[name])
+            ax.plot(at, values.mean(0), color=colour, linestyle=styles[name], label=label)
+            if len(values) > 1:
+                error = values.std(0, ddof=1) / len(values) ** 0.5
+                low, high = values.mean(0) - error, values.mean(0) + error
+                ax.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
+        if log:
+            ax.set_yscale("symlog", linthresh=1e-3)
+        ax.set_title(dataset, fontsize="small")
+        ax.set_xlabel(x.replace("_", " "), fontsize="small")
+    axes[0].set_ylabel(y)
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def _methods(table: pd.DataFrame) -> list[str]:
+    found = set(table["method"])
+    return [label for label in LABELS.values() if label in found]
+
+
+def _colour(method: str) -> str:
+    return plots.COLOURS.get(method, "#444444")
+
+
+def _dot_panel(ax: Axes, table: pd.DataFrame, shown: list[str]) -> None:
+    for y, method in enumerate(shown):
+        for _, cell in table[table["method"] == method].iterrows():
+            error = cell["spread"] / max(cell["n"], 1) ** 0.5
+            _mark(ax, cell["ours"], y, error, method, ours=True)
+            _mark(ax, cell["paper"], y + 0.25, cell["paper_spread"] / 10**0.5, method, ours=False)
+    _names(ax, shown)
+    ax.tick_params(labelsize="x-small")
+    ax.locator_params(axis="x", nbins=3)
+
+
+def _mark(ax: Axes, value: float, y: float, error: float, method: str, *, ours: bool) -> None:
+    if not np.isfinite(value):
+        return
+    ax.errorbar(
+        value,
+        y,
+        xerr=error if np.isfinite(error) else 0.0,
+        marker=plots.MARKS.get(method, "o"),
+        markersize=5,
+        color=_colour(method),
+        fillstyle="full" if ours else "none",
+        linewidth=1.0,
+    )
+
+
+def _names(ax: Axes, shown: list[str]) -> None:
+    ax.set_yticks(range(len(shown)), shown, fontsize="x-small")
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+
+
+def _legend(figure: Figure, shown: list[str]) -> None:
+    handles = [
+        Line2D([], [], color=_colour(m), marker=plots.MARKS.get(m, "o"), linestyle="", label=m)
+        for m in shown
+    ]
+    grey: dict[str, Any] = {"color": "#444444", "marker": "o", "linestyle": ""}
+    handles.append(Line2D([], [], label="filled: ours", **grey))
+    handles.append(Line2D([], [], label="hollow: the paper's", fillstyle="none", **grey))
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=5, frameon=False, fontsize="small"
+    )

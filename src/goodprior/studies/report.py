@@ -1,0 +1,181 @@
+"""A study's report: our numbers, the paper's, figures, settings, versions and run times.
+
+`gather` reads the store into a `Report`, `write` makes files of it: a self-contained HTML page, the
+figures as PNG, and all rows as a tidy CSV.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from goodprior.studies.compare import beside, paired, ranks, wins
+from goodprior.studies.engine import duration
+from goodprior.studies.methods import LABELS
+from goodprior.studies.store import Result, Store
+from goodprior.studies.study import DISTANCES, Against, Study
+
+IN_WORDS = {
+    "wasserstein": "Matching by the paper's critic",
+    "energy": "Matching by the energy distance (this package's default)",
+}
+
+
+@dataclass
+class Section:
+    """Tables with their captions, and figures by name."""
+
+    title: str
+    tables: list[tuple[str, pd.DataFrame]] = field(default_factory=list)
+    figures: dict[str, Figure] = field(default_factory=dict)
+
+
+@dataclass
+class Report:
+    """What there is to say about a study."""
+
+    study: Study
+    preset: str
+    done: int  # jobs of the preset that have finished,
+    planned: int  # and all of them
+    rows: pd.DataFrame  # every result in the store, whatever its settings
+    sections: list[Section]
+    missing: str  # the command that would run the rest, or nothing
+
+
+def gather(study: Study, store: Store, preset: str | None = None) -> Report:
+    """Read what has finished; without a `preset`, the paper's if there is anything of it."""
+    results = store.results()
+    if preset is None:
+        run = (p for p in ("paper", "quick") if study.belonging(p) & results.keys())
+        preset = next(run, "paper")
+    mine = {key: result for key, result in results.items() if key in study.belonging(preset)}
+    rows = frame(mine)
+    planned = {job.hash for job in study.jobs(study.presets[preset])}
+    done, command = len(planned & mine.keys()), ""
+    for distance in DISTANCES:  # of the grids by either distance, the one that is further on
+        choice = study.choose(preset, distance=distance)
+        grid = {job.hash for job in study.jobs(choice)}
+        if len(grid & mine.keys()) > done:
+            done, planned = len(grid & mine.keys()), grid
+            command = f" --distance {distance}"
+    command = f"goodprior study run {study.name} --preset {preset}{command}"
+    sections = _sections(study, rows) if len(rows) else []
+    if len(rows):
+        sections.append(_provenance(rows, mine))
+    missing = command if done < len(planned) else ""
+    return Report(study, preset, done, len(planned), frame(results), sections, missing)
+
+
+def frame(results: dict[str, Result]) -> pd.DataFrame:
+    """Results as a table: settings, then what was found, then the time it took."""
+    return pd.DataFrame(
+        {
+            **{k: v for k, v in result.settings.items() if k != "study"},
+            **result.row,
+            "seconds": result.seconds,
+        }
+        for result in results.values()
+    )
+
+
+def write(report: Report, folder: Path) -> list[Path]:
+    """The page, the pictures and the table of all rows; returns the files."""
+    from goodprior.studies.page import html_page, png
+
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [folder / "report.html", folder / "rows.csv"]
+    pictures: dict[int, bytes] = {}
+    for section in report.sections:
+        for name, figure in section.figures.items():
+            path = folder / f"{name}.png"
+            pictures[id(figure)] = png(figure)
+            path.write_bytes(pictures[id(figure)])
+            written.append(path)
+    written[0].write_text(html_page(report, pictures), encoding="utf-8")
+    tidy = report.rows.drop(columns=[c for c in report.rows if _is_list(report.rows[c])])
+    by = [c for c in ("dataset", "depth", "method", "sampler", "strategy", "split") if c in tidy]
+    if by:
+        tidy = tidy.sort_values(by, kind="stable")
+    tidy.to_csv(written[1], index=False)
+    return written
+
+
+def _is_list(column: pd.Series) -> bool:
+    return bool(column.map(lambda value: isinstance(value, list)).any())
+
+
+def _sections(study: Study, rows: pd.DataFrame) -> list[Section]:
+    """One section for each way of matching that occurs; unmatched rows belong to each."""
+    if "distance" not in rows or rows["distance"].isna().all():
+        return [_section(study, "Results", rows, "")]
+    found = [d for d in DISTANCES if (rows["distance"] == d).any()]
+    return [
+        _section(
+            study,
+            IN_WORDS[distance],
+            rows[rows["distance"].isna() | (rows["distance"] == distance)],
+            f"-{distance}" if len(found) > 1 else "",
+        )
+        for distance in found
+    ]
+
+
+def _section(study: Study, title: str, rows: pd.DataFrame, suffix: str) -> Section:
+    section = Section(title)
+    for against in study.against:
+        section.tables += _tables(study, rows, against)
+    columns = [c for c in study.columns if c in rows]
+    keys = [k for k in study.keys if k in rows]
+    means = rows.groupby(keys, sort=False, dropna=False)[columns].mean(numeric_only=True)
+    count = rows.groupby(keys, sort=False, dropna=False).size().rename("n")
+    table = pd.concat([count, means], axis=1).reset_index()
+    if "method" in table:
+        table["method"] = table["method"].map(lambda m: LABELS.get(str(m), m))
+    section.tables.append(("Means over splits, all metrics", table))
+    section.figures = {f"{k}{suffix}": v for k, v in study.figures(rows).items()}
+    return section
+
+
+def _tables(study: Study, rows: pd.DataFrame, against: Against) -> list[tuple[str, pd.DataFrame]]:
+    cells = beside(rows, against, study.keys)
+    agree, known = int((~cells["differs"] & cells["paper"].notna()).sum()), cells["paper"].notna()
+    words = f"{agree} of the {int(known.sum())} cells that the paper has agree with it"
+    found = [(f"{against.name}, ours beside the paper's: {words}", cells)]
+    if "sampler" not in study.keys and cells["method"].nunique() > 1:
+        average = ranks(cells, against.higher_is_better).dropna(how="all").reset_index()
+        found.append((f"{against.name}: average ranks over data sets and depths", average))
+    if study.pairs:
+        pairs = paired(rows, against, study.pairs)
+        if len(pairs):
+            better = "higher" if against.higher_is_better else "lower"
+            found.append((f"{against.name}, paired over splits ({better} is better)", pairs))
+            count = wins(pairs, against.higher_is_better)
+            found.append((f"{against.name}: in how many data sets the first is better", count))
+    return found
+
+
+def _provenance(rows: pd.DataFrame, results: dict[str, Result]) -> Section:
+    """Settings, versions and run times."""
+    settings = pd.DataFrame([dict(result.settings) for result in results.values()])
+    listed: list[dict[str, Any]] = []
+    for name in settings.columns.drop("study", errors="ignore"):
+        values = list(dict.fromkeys(settings[name].dropna()))
+        listed.append({"setting": name, "values": ", ".join(map(str, values))})
+    versions: dict[str, int] = {}
+    for result in results.values():
+        words = ", ".join(f"{k} {v}" for k, v in result.versions.items())
+        versions[words] = versions.get(words, 0) + 1
+    by = [c for c in ("dataset", "depth", "method", "strategy", "sampler") if c in rows]
+    groups = rows.groupby(by or ["seed"], sort=False, dropna=False)["seconds"]
+    section = Section("Settings, versions and run times")
+    section.tables = [
+        ("Settings", pd.DataFrame(listed)),
+        ("Versions", pd.DataFrame({"versions": versions.keys(), "jobs": versions.values()})),
+    ]
+    times = groups.agg(["count", "mean", "sum"]).reset_index()
+    total = duration(float(rows["seconds"].sum()))
+    section.tables.append((f"Seconds of a worker: {total} in all", times))
+    return section

@@ -1,0 +1,52 @@
+"""`docs/reproduction.md`: for every study what was run, and how it compares. Written by code only.
+
+Explanations that only people can give stand in `results/<study>/notes.md` and are taken over.
+"""
+
+from pathlib import Path
+
+from goodprior.studies.catalogue import MODULES, study
+from goodprior.studies.page import introduction, markdown_table
+from goodprior.studies.report import Report, gather
+from goodprior.studies.store import Store
+
+HEAD = """# Reproduction
+
+What of the paper has been run again with this package, cell by cell. This page is written by
+`goodprior study reproduction` from `results/`; numbers in it are never typed. The reports with all
+metrics, settings, versions and run times are `results/<study>/report.html`.
+"""
+
+
+def page(results: Path) -> str:
+    """The page for a folder with one store per study."""
+    reports = {name: gather(study(name), Store(results / name)) for name in MODULES}
+    return "\n".join([HEAD, _overview(reports), *(_part(r, results) for r in reports.values())])
+
+
+def _overview(reports: dict[str, Report]) -> str:
+    lines = ["| study | the paper's | preset | jobs finished |", "| --- | --- | --- | --- |"]
+    for name, report in reports.items():
+        preset = report.preset if len(report.rows) else "not run"
+        anchor = f"[{name}](#{name})"
+        done = f"{report.done} of {report.planned}"
+        lines.append(f"| {anchor} | {report.study.shows} | {preset} | {done} |")
+    return "\n".join(lines) + "\n"
+
+
+def _part(report: Report, results: Path) -> str:
+    name = report.study.name
+    lines = [f"## {name}\n", f"{report.study.title}: the paper's {report.study.shows}.\n"]
+    lines += (
+        [f"{line}\n" for line in introduction(report)]
+        if len(report.rows)
+        else [f"Not run. To run it: `{report.missing}`\n"]
+    )
+    notes = results / name / "notes.md"
+    if notes.exists():
+        lines.append(notes.read_text(encoding="utf-8").strip() + "\n")
+    for section in report.sections[:-1]:  # without settings and versions, which the report has
+        lines.append(f"### {section.title}\n")
+        for caption, table in section.tables:
+            lines += [f"{caption}\n", markdown_table(table) + "\n"]
+    return "\n".join(lines)

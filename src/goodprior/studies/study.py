@@ -1,0 +1,113 @@
+"""What a study is: a grid of jobs, a function from a job to a row, tables and figures."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from goodprior import checks
+from goodprior.studies.store import Job
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+Settings = dict[str, Any]
+Row = dict[str, Any]
+
+DISTANCES = ("wasserstein", "energy")  # the paper's, and this package's default
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which part of a study's grid to run; `splits` is how many, None for the paper's number."""
+
+    preset: str
+    datasets: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    depths: tuple[int, ...] = ()
+    splits: int | None = None
+    distance: str = "wasserstein"
+
+
+@dataclass(frozen=True)
+class Against:
+    """A column of our rows, and the paper's table to hold it against."""
+
+    metric: str
+    table: str
+    name: str  # in words, for headings and axes
+    decimals: int = 3
+    scale: float = 1.0  # the paper prints percent where we have a share
+    higher_is_better: bool = False
+
+
+@dataclass(frozen=True)
+class Study:
+    """One experiment of the paper.
+
+    `presets["paper"]` is the paper's protocol and the whole grid; `presets["quick"]` fits a laptop,
+    and `cuts` says in words what it leaves out. `grid(choice)` gives the settings of the jobs,
+    `run(settings)` the row of one. Against the paper's tables (`against`) rows are grouped by
+    `keys`; `figures(rows)` draws what the paper shows, `rows` being a data frame with settings and
+    results in columns.
+    """
+
+    name: str
+    title: str
+    shows: str
+    presets: Mapping[str, Choice]
+    cuts: str
+    grid: Callable[[Choice], list[Settings]]
+    run: Callable[[Settings], Row]
+    figures: "Callable[[pd.DataFrame], dict[str, Figure]]"
+    columns: tuple[str, ...] = ()  # the results worth a place in the report's table
+    keys: tuple[str, ...] = ("dataset", "depth", "method")
+    against: tuple[Against, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()  # methods to compare split by split: (better?, worse?)
+    cost: Callable[[Settings], float] = field(default=lambda settings: 1.0)
+    remarks: str = ""
+
+    def choose(
+        self,
+        preset: str,
+        *,
+        datasets: tuple[str, ...] = (),
+        methods: tuple[str, ...] = (),
+        depths: tuple[int, ...] = (),
+        splits: int | None = None,
+        distance: str | None = None,
+    ) -> Choice:
+        """A preset with some of its parts replaced; words that the study lacks are an error."""
+        checks.one_of("preset", preset, self.presets)
+        base, everything = self.presets[preset], self.presets["paper"]
+        for name, given, known in (
+            ("datasets", datasets, everything.datasets),
+            ("methods", methods, everything.methods),
+            ("depths", depths, everything.depths),
+        ):
+            for word in given:
+                if word not in known:
+                    found = ", ".join(map(str, known)) or "none to choose from"
+                    raise ValueError(f"{name} of {self.name} are {found}; got {word!r}")
+        if splits is not None:
+            checks.whole("splits", splits)
+        if distance is not None:
+            checks.one_of("distance", distance, DISTANCES)
+        return replace(
+            base,
+            datasets=datasets or base.datasets,
+            methods=methods or base.methods,
+            depths=depths or base.depths,
+            splits=splits or base.splits,
+            distance=distance or base.distance,
+        )
+
+    def jobs(self, choice: Choice) -> list[Job]:
+        """The jobs of a choice."""
+        return [Job({"study": self.name, **settings}) for settings in self.grid(choice)]
+
+    def belonging(self, preset: str) -> set[str]:
+        """Hashes of all jobs that have this preset's protocol, however many splits were asked."""
+        whole = replace(self.presets["paper"], preset=preset, splits=20)
+        each = (replace(whole, distance=distance) for distance in DISTANCES)
+        return {job.hash for choice in each for job in self.jobs(choice)}

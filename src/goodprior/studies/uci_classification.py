@@ -1,0 +1,75 @@
+"""UCI classification (section 6.3): figure 8, tables 8 and 10."""
+
+from typing import TYPE_CHECKING
+
+from goodprior.studies import protocol
+from goodprior.studies.methods import classification_problem, fit
+from goodprior.studies.study import Against, Choice, Row, Settings, Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+ACCURACY = Against(
+    "accuracy",
+    "uci_classification_accuracy",
+    "test accuracy (%)",
+    decimals=2,
+    scale=100.0,
+    higher_is_better=True,
+)
+NLL = Against("nll", "uci_classification_nll", "test NLL")
+
+
+def run(settings: Settings) -> Row:
+    """Fit one method to one split, and score its predictions."""
+    from goodprior.evaluation.metrics import classification_metrics
+    from goodprior.inference import ClassPrediction
+
+    dataset = settings["dataset"]
+    X, y, X_test, y_test = protocol.classification_split(dataset, settings["split"])
+    classes = protocol.CLASSES.get(dataset, 2)
+    fitted = fit(classification_problem(X, y, classes), settings)
+    prediction = fitted.predict(X_test)
+    assert isinstance(prediction, ClassPrediction)
+    return {**classification_metrics(prediction, y_test), **fitted.facts}
+
+
+def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+    """Accuracy and NLL by data set and method."""
+    from goodprior.studies.figures import dots
+
+    return {"benchmark": dots(rows, (ACCURACY, NLL))}
+
+
+STUDY = Study(
+    name="uci-classification",
+    title="UCI classification with two hidden layers",
+    shows="figure 8, tables 8 and 10",
+    presets={
+        "paper": Choice(
+            "paper",
+            protocol.CLASSIFICATION,
+            ("fg", "fg+ts", "gpi-g", "fh", "gpi-h", "ensemble"),
+            (2,),
+        ),
+        "quick": Choice(
+            "quick",
+            ("eeg", "htru2"),
+            ("fg", "gpi-g", "fh", "gpi-h"),
+            (2,),
+            splits=2,
+            distance="energy",
+        ),
+    },
+    cuts=protocol.QUICK_CUTS,
+    grid=lambda choice: list(protocol.table_jobs(choice)),
+    run=run,
+    figures=figures,
+    columns=("accuracy", "nll", "ece", "rhat_max", "ess_min"),
+    against=(ACCURACY, NLL),
+    pairs=(("gpi-g", "fg"), ("gpi-h", "fh")),
+    cost=protocol.table_cost,
+    remarks="Splits are random, of the sizes of Milios et al. (2018); the paper's own are not "
+    "published. Two classes have one output and a logistic likelihood.",
+)
