@@ -255,7 +255,7 @@ class _Clock:
 
 
 def _short(job: Job) -> str:
-    names = ("dataset", "method", "depth", "split", "belief", "sampler", "strategy")
+    names = ("dataset", "method", "depth", "split", "sampler")
     return " ".join(str(job.settings[n]) for n in names if job.settings.get(n) is not None) or str(
         job
     )

@@ -32,7 +32,7 @@ def dots(
         for y, method in enumerate(shown):
             if method in average.index:
                 ours, paper = average["ours"], average["paper"]
-                _mark(axes[i, -1], float(ours[method]), y, 0.0, method, ours=True)
+                _mark(axes[i, -1], float(ours[method]), float(y), 0.0, method, ours=True)
                 _mark(axes[i, -1], float(paper[method]), y + 0.25, 0.0, method, ours=False)
         _names(axes[i, -1], shown)
         axes[i, -1].set_title("average rank", fontsize="small")
@@ -40,7 +40,8 @@ def dots(
             ax.set_yticklabels([])
         axes[i, -1].set_yticklabels([])
         axes[i, 0].set_ylabel(one.name)
-    _legend(figure, shown)
+        axes[i, -1].tick_params(labelsize="x-small")
+    _legend(figure, [])  # the methods' names stand at the axes
     return figure
 
 
@@ -126,7 +127,7 @@ def _dot_panel(ax: Axes, table: pd.DataFrame, shown: list[str]) -> None:
     for y, method in enumerate(shown):
         for _, cell in table[table["method"] == method].iterrows():
             error = cell["spread"] / max(cell["n"], 1) ** 0.5
-            _mark(ax, cell["ours"], y, error, method, ours=True)
+            _mark(ax, cell["ours"], float(y), error, method, ours=True)
             _mark(ax, cell["paper"], y + 0.25, cell["paper_spread"] / 10**0.5, method, ours=False)
     _names(ax, shown)
     ax.tick_params(labelsize="x-small")
@@ -154,13 +155,16 @@ def _names(ax: Axes, shown: list[str]) -> None:
 
 
 def _legend(figure: Figure, shown: list[str]) -> None:
-    handles = [
-        Line2D([], [], color=_colour(m), marker=plots.MARKS.get(m, "o"), linestyle="", label=m)
-        for m in shown
-    ]
     grey: dict[str, Any] = {"color": "#444444", "marker": "o", "linestyle": ""}
-    handles.append(Line2D([], [], label="filled: ours", **grey))
-    handles.append(Line2D([], [], label="hollow: the paper's", fillstyle="none", **grey))
+    handles = [
+        *(
+            Line2D([], [], color=_colour(m), marker=plots.MARKS.get(m, "o"), linestyle="", label=m)
+            for m in shown
+        ),
+        Line2D([], [], label="filled: ours", **grey),
+        Line2D([], [], label="hollow: the paper's", fillstyle="none", **grey),
+    ]
+    columns = max(2, int(figure.get_figwidth() / 1.7))
     figure.legend(
-        handles=handles, loc="outside lower center", ncols=5, frameon=False, fontsize="small"
+        handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize="small"
     )

@@ -22,8 +22,7 @@ def grid(choice: Choice) -> list[Settings]:
     return [
         {
             "dataset": dataset,
-            "strategy": strategy,
-            "method": "gpi-g",
+            "method": strategy,
             "depth": 2,
             "width": protocol.width(dataset),
             "split": split,
@@ -72,7 +71,7 @@ def run(settings: Settings) -> Row:
         "separate": Wasserstein(),
         "joint": Wasserstein(critic_steps=1, warm=True),
         "energy": "energy",
-    }[settings["strategy"]]
+    }[settings["method"]]
     _, matched = matched_prior(
         "gpi-g", problem, settings, key, distance=distance, steps=settings["steps"], on_prior=look
     )
@@ -91,7 +90,7 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
     from goodprior.studies.figures import curves
 
     options = {"x": "step", "y": "squared MMD to the belief", "labels": LABELS, "log": True}
-    return {"mmd": curves(rows, "mmd", "strategy", **options)}
+    return {"mmd": curves(rows, "mmd", "method", **options)}
 
 
 STUDY = Study(
@@ -108,7 +107,7 @@ STUDY = Study(
     run=run,
     figures=figures,
     columns=("mmd_last", "mmd_late_std", "match_seconds"),
-    keys=("dataset", "strategy"),
-    cost=lambda s: s["width"] * s["steps"] * (20.0 if s["strategy"] == "separate" else 1.0),
+    keys=("dataset", "method"),
+    cost=lambda s: s["width"] * s["steps"] * (20.0 if s["method"] == "separate" else 1.0),
     remarks="Where a set has fewer than 500 test rows, all of them are taken.",
 )

@@ -105,7 +105,7 @@ def matched_prior(
     if not is_matched(name):
         return prior, None
     points = rows_and_box(problem.scaling.inputs(problem.X))
-    options = {"distance": settings["distance"], **options}
+    options = {"distance": settings.get("distance"), **options}
     matched = match(prior, problem.belief, points, key=key_match, **options)
     return matched.prior, matched
 

@@ -48,10 +48,11 @@ class Report:
 def gather(study: Study, store: Store, preset: str | None = None) -> Report:
     """Read what has finished; without a `preset`, the paper's if there is anything of it."""
     results = store.results()
-    if preset is None:
-        run = (p for p in ("paper", "quick") if study.belonging(p) & results.keys())
-        preset = next(run, "paper")
-    mine = {key: result for key, result in results.items() if key in study.belonging(preset)}
+    found = [result.settings for result in results.values()]
+    wanted = (preset,) if preset else ("paper", "quick")
+    known = {p: study.belonging(p, found) & results.keys() for p in wanted}
+    preset = next((p for p in wanted if known[p]), wanted[0])
+    mine = {key: result for key, result in results.items() if key in known[preset]}
     rows = frame(mine)
     planned = {job.hash for job in study.jobs(study.presets[preset])}
     done, command = len(planned & mine.keys()), ""
@@ -96,7 +97,7 @@ def write(report: Report, folder: Path) -> list[Path]:
             written.append(path)
     written[0].write_text(html_page(report, pictures), encoding="utf-8")
     tidy = report.rows.drop(columns=[c for c in report.rows if _is_list(report.rows[c])])
-    by = [c for c in ("dataset", "depth", "method", "sampler", "strategy", "split") if c in tidy]
+    by = [c for c in ("dataset", "depth", "method", "sampler", "split") if c in tidy]
     if by:
         tidy = tidy.sort_values(by, kind="stable")
     tidy.to_csv(written[1], index=False)
@@ -168,7 +169,7 @@ def _provenance(rows: pd.DataFrame, results: dict[str, Result]) -> Section:
     for result in results.values():
         words = ", ".join(f"{k} {v}" for k, v in result.versions.items())
         versions[words] = versions.get(words, 0) + 1
-    by = [c for c in ("dataset", "depth", "method", "strategy", "sampler") if c in rows]
+    by = [c for c in ("dataset", "depth", "method", "sampler") if c in rows]
     groups = rows.groupby(by or ["seed"], sort=False, dropna=False)["seconds"]
     section = Section("Settings, versions and run times")
     section.tables = [

@@ -1,6 +1,6 @@
 """What a study is: a grid of jobs, a function from a job to a row, tables and figures."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -106,8 +106,21 @@ class Study:
         """The jobs of a choice."""
         return [Job({"study": self.name, **settings}) for settings in self.grid(choice)]
 
-    def belonging(self, preset: str) -> set[str]:
-        """Hashes of all jobs that have this preset's protocol, however many splits were asked."""
-        whole = replace(self.presets["paper"], preset=preset, splits=20)
-        each = (replace(whole, distance=distance) for distance in DISTANCES)
+    def belonging(self, preset: str, found: Sequence[Mapping[str, Any]]) -> set[str]:
+        """Hashes of jobs with this preset's protocol, for the cells that occur in `found`."""
+        most = self.presets["paper"]
+
+        def named(setting: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
+            there = {settings.get(setting) for settings in found}
+            return tuple(one for one in known if one in there)
+
+        cells = replace(
+            most,
+            preset=preset,
+            datasets=named("dataset", most.datasets),
+            methods=named("method", most.methods),
+            depths=named("depth", most.depths),
+            splits=1 + max((settings.get("split", 0) for settings in found), default=0),
+        )
+        each = (replace(cells, distance=distance) for distance in DISTANCES)
         return {job.hash for choice in each for job in self.jobs(choice)}

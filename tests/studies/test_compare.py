@@ -1,0 +1,134 @@
+"""Our numbers beside the paper's, on rows that are made up."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ttest_rel
+
+from goodprior.studies import paper
+from goodprior.studies.compare import beside, paired, ranks, wins
+from goodprior.studies.uci_classification import ACCURACY
+from goodprior.studies.uci_regression import NLL, RMSE
+
+KEYS = ("dataset", "depth", "method")
+
+
+def _rows(values, dataset="boston", depth=2, metric="rmse"):
+    """`values` by method, one per split."""
+    return pd.DataFrame(
+        {"dataset": dataset, "depth": depth, "method": method, "split": split, metric: value}
+        for method, each in values.items()
+        for split, value in enumerate(each)
+    )
+
+
+def _paper(table, **where):
+    rows = paper.table(table)
+    for name, value in where.items():
+        rows = rows[rows[name] == value]
+    (mean,), (spread,) = rows["mean"], rows["spread"]
+    return mean, spread
+
+
+def test_the_papers_tables_are_whole():
+    for metric in ("nll", "rmse"):
+        table = paper.table(f"uci_regression_{metric}")
+        assert len(table) == 8 * 4 * 6
+        assert set(table["depth"]) == {1, 2, 4, 8}
+    assert len(paper.table("uci_classification_nll")) == 7 * 6
+    assert _paper("hmc_rmse", dataset="wine", method="GPi-G", sampler="sghmc") == (0.609, 0.046)
+    assert not paper.table("hmc_rmse").isna().any(axis=None)
+
+
+def test_a_cell_is_in_units_of_the_combined_spread():
+    mean, spread = _paper("uci_regression_rmse", dataset="boston", depth=2, method="GPi-G")
+    values = mean + 0.6 + np.array([-0.3, 0.0, 0.3])  # standard deviation 0.3
+    (cell,) = beside(_rows({"gpi-g": values}), RMSE, KEYS).to_dict("records")
+    assert cell["n"] == 3
+    assert cell["method"] == "GPi-G"
+    assert cell["difference"] == pytest.approx(0.6)
+    assert cell["spread"] == pytest.approx(0.3)
+    assert cell["units"] == pytest.approx(0.6 / np.hypot(0.3, spread))
+    assert not cell["differs"]
+
+
+@pytest.mark.parametrize(("shift", "differs"), [(0.9, False), (1.1, True), (-1.1, True)])
+def test_a_cell_more_than_a_unit_off_is_marked(shift, differs):
+    mean, spread = _paper("uci_regression_nll", dataset="wine", depth=4, method="FH")
+    one_split = [
+        mean + shift * 2**0.5 * spread
+    ]  # with one split the paper's spread stands for ours
+    rows = _rows({"fh": one_split}, "wine", 4, "nll_moment")
+    (cell,) = beside(rows, NLL, KEYS).to_dict("records")
+    assert cell["units"] == pytest.approx(shift)
+    assert cell["differs"] is differs
+
+
+@pytest.mark.parametrize(("value", "differs"), [(0.0004, False), (0.0021, True)])
+def test_without_a_printed_spread_the_printed_digits_decide(value, differs):
+    assert _paper("uci_regression_rmse", dataset="naval", depth=2, method="GPi-G") == (0.0, 0.0)
+    rows = _rows({"gpi-g": [value, value]}, "naval")
+    (cell,) = beside(rows, RMSE, KEYS).to_dict("records")
+    assert np.isnan(cell["units"])
+    assert cell["differs"] is differs
+
+
+def test_shares_are_held_against_percent():
+    rows = _rows({"fg": [0.8226] * 2}, "eeg", metric="accuracy")
+    (cell,) = beside(rows, ACCURACY, ("dataset", "method")).to_dict("records")
+    assert cell["difference"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_method_that_the_paper_lacks_is_shown_and_never_marked():
+    (cell,) = beside(_rows({"gpi-nf": [99.0, 98.0]}), RMSE, KEYS).to_dict("records")
+    assert cell["ours"] == 98.5
+    assert np.isnan(cell["paper"])
+    assert cell["differs"] is False
+
+
+def test_ranks_are_averages_over_whole_cells():
+    first = _rows({"fg": [3.0], "fh": [2.0], "gpi-g": [1.0]})
+    second = _rows({"fg": [1.0], "fh": [2.0], "gpi-g": [3.0]}, "concrete")
+    torn = _rows({"fg": [9.0], "fh": [1.0]}, "energy")
+    table = beside(pd.concat([first, second, torn]), RMSE, KEYS)
+    assert ranks(table)["ours"].to_dict() == {"FG": 2.0, "FH": 2.0, "GPi-G": 2.0}
+    only_first = ranks(table[table["dataset"] == "boston"])
+    assert only_first["ours"].to_dict() == {"FG": 3.0, "FH": 2.0, "GPi-G": 1.0}
+    assert only_first["paper"].to_dict() == {"FG": 3.0, "FH": 2.0, "GPi-G": 1.0}
+    upside_down = ranks(table[table["dataset"] == "boston"], higher_is_better=True)
+    assert upside_down["ours"]["FG"] == 1.0
+
+
+def test_pairs_agree_with_a_paired_t_test():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=10), rng.normal(size=10)
+    rows = _rows({"gpi-g": a, "fg": b})
+    (pair,) = paired(rows, RMSE, [("gpi-g", "fg"), ("gpi-h", "fh")]).to_dict("records")
+    statistic = ttest_rel(a, b).statistic
+    assert pair["difference"] / pair["standard_error"] == pytest.approx(statistic)
+    ours, theirs = (
+        _paper("uci_regression_rmse", dataset="boston", depth=2, method=m)[0]
+        for m in ("GPi-G", "FG")
+    )
+    assert pair["paper"] == pytest.approx(ours - theirs)
+
+
+def test_pairs_use_common_splits_only():
+    rows = pd.concat([_rows({"gpi-g": [1.0, 2.0, 50.0]}), _rows({"fg": [2.0, 4.0]})])
+    (pair,) = paired(rows, RMSE, [("gpi-g", "fg")]).to_dict("records")
+    assert (pair["n"], pair["difference"]) == (2, -1.5)
+
+
+def test_wins_turn_round_where_higher_is_better():
+    pairs = pd.DataFrame(
+        {
+            "pair": "GPi-G minus FG",
+            "depth": 2,
+            "difference": [1.0, 1.0, -1.0],
+            "standard_error": [0.1, 2.0, 0.1],
+            "paper": [1.0, np.nan, 1.0],
+        }
+    )
+    low, high = (wins(pairs, turned).iloc[0].tolist()[2:] for turned in (False, True))
+    assert low == [3, 1, 1, 1, 0]
+    assert high == [3, 2, 1, 1, 2]

@@ -1,0 +1,99 @@
+"""Reports from made-up results."""
+
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from goodprior.studies import reproduction
+from goodprior.studies.catalogue import study
+from goodprior.studies.report import gather, write
+from goodprior.studies.store import Result, Store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Results of uci-regression: two sets by the paper's protocol, one of them off; two depths."""
+    store = Store(tmp_path_factory.mktemp("results") / "uci-regression")
+    one = study("uci-regression")
+    rng = np.random.default_rng(0)
+    choice = one.choose(
+        "paper",
+        datasets=("boston", "wine"),
+        methods=("fg", "gpi-g"),
+        depths=(1, 2),
+        splits=3,
+        distance="energy",
+    )
+    for job in one.jobs(choice):
+        level = {"boston": (3.0, 2.5), "wine": (9.0, 9.0)}[job.settings["dataset"]]
+        better = 0.1 * (job.settings["method"] == "gpi-g")
+        rmse, nll = level + rng.normal(scale=0.01, size=2) - better
+        row = {"rmse": rmse, "nll_moment": nll, "nll": nll, "crps": 1.0, "trace": [1.0, 2.0]}
+        store.add(Result(job.settings, row, 10.0, {"jax": "0.0"}))
+    strange = {**one.jobs(choice)[0].settings, "width": 7}
+    store.add(Result(strange, {"rmse": 1e6}, 1.0, {}))
+    return store
+
+
+@pytest.fixture(scope="module")
+def report(store):
+    return gather(study("uci-regression"), store)
+
+
+def test_the_report_has_everything_in_one_page(store, report):
+    assert (report.preset, report.done) == ("paper", 24)
+    assert report.missing == "goodprior study run uci-regression --preset paper --distance energy"
+    names = {path.name for path in write(report, store.folder)}
+    assert names == {"report.html", "rows.csv", "benchmark.png", "depth.png"}
+    page = (store.folder / "report.html").read_text()
+    assert not re.search(r'(src|href)="(?!data:)', page)
+    assert page.count("data:image/png;base64,") == 2
+    assert page.count('class="differs"') == 8  # wine's cells: 2 metrics x 2 methods x 2 depths
+    for words in ("GPi-G", "average ranks", "0.0", "goodprior study run", "1000000"):
+        assert (words in page) == (words != "1000000"), words
+    for name in ("benchmark.png", "depth.png"):
+        assert (store.folder / name).read_bytes().startswith(b"\x89PNG")
+
+    rows = pd.read_csv(store.folder / "rows.csv")
+    assert len(rows) == 25
+    assert "trace" not in rows
+    assert {"dataset", "method", "split", "rmse", "seconds"} <= set(rows)
+
+
+def test_other_settings_are_not_mixed_in(report):
+    (caption, cells), *_ = [t for t in report.sections[0].tables if "RMSE" in t[0]]
+    assert "agree" in caption
+    assert cells["n"].tolist() == [3] * 8
+    assert cells["ours"].max() < 10
+
+
+def test_either_way_of_matching_has_its_section(store, tmp_path):
+    one = study("uci-regression")
+    store = Store(shutil.copytree(store.folder, tmp_path / "copy"))
+    (job,) = one.jobs(
+        one.choose("paper", datasets=("boston",), methods=("gpi-g",), depths=(2,), splits=1)
+    )
+    store.add(Result(job.settings, {"rmse": 5.0, "nll_moment": 5.0}, 1.0, {}))
+    report = gather(one, store)
+    titles = [section.title for section in report.sections]
+    assert ["critic" in titles[0], "energy" in titles[1]] == [True, True]
+    assert {"benchmark-wasserstein", "depth-wasserstein"} == set(report.sections[0].figures)
+
+
+def test_the_reproduction_page_states_what_was_run_and_what_was_not(store):
+    (store.folder / "notes.md").write_text("Wine is made up.")
+    page = reproduction.page(store.folder.parent)
+    assert "| [uci-regression](#uci-regression) | figures 6 and 7, tables 7 and 9 | paper |" in page
+    assert "Wine is made up." in page
+    assert "Not run. To run it: `goodprior study run hmc --preset paper`" in page
+    assert re.search(r"\| wine \| 2 \| GPi-G \| 3 \| 8\.\d+ .* ≠ \|", page)
+    assert "GPi-G minus FG | 2 | 2 | 2 | 2 | 0 | 2 |" in page
+
+
+def test_an_empty_folder_gives_a_page_and_no_report(tmp_path):
+    report = gather(study("banana"), Store(tmp_path))
+    assert report.sections == []
+    assert "0 of 10" in reproduction.page(tmp_path)

@@ -1,0 +1,213 @@
+"""Each study: its grid against the paper's words, and one job of it at a tiny size."""
+
+from functools import partial
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+
+from goodprior.data.registry import Dataset
+from goodprior.inference import Prediction
+from goodprior.matching import Energy
+from goodprior.matching.match import DISTANCES
+from goodprior.studies import protocol
+from goodprior.studies.catalogue import MODULES, study
+from goodprior.studies.methods import LABELS, METHODS, Fit
+
+SMALL = {"width": 5, "chains": 1, "burn_in": 50, "draws": 4, "thinning": 50, "batch_size": 10}
+
+
+@pytest.fixture
+def tiny_data(monkeypatch):
+    """Data sets of 60 rows and two inputs in place of the files, and very short matching."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    target = X[:, 0] + 0.1 * rng.normal(size=60)
+    masks = np.arange(60)[None] % 3 == 0
+
+    def load(name):
+        if name in protocol.REGRESSION:
+            return Dataset(name, X, target, masks)
+        classes = protocol.CLASSES.get(name, 2)
+        return Dataset(name, X, np.arange(60) % classes if classes > 2 else target > 0)
+
+    monkeypatch.setattr("goodprior.data.load", load)
+    monkeypatch.setattr(protocol, "SIZES", dict.fromkeys(protocol.SIZES, (40, 20)))
+    monkeypatch.setitem(DISTANCES, "energy", partial(Energy, steps=10))
+
+
+def _job(name, *, method=None, **changes):
+    """A job of the quick preset, with some settings changed; and the study."""
+    one = study(name)
+    jobs = one.jobs(one.choose("quick", methods=(method,) if method else ()))
+    return one, {**jobs[-1].settings, **changes}
+
+
+def _row(one, settings):
+    given = {k: v for k, v in settings.items() if k != "study"}
+    return pd.DataFrame([{**given, **one.run(given), "seconds": 1.0}])
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_study_says_what_it_is(name):
+    one = study(name)
+    assert one.name == name
+    assert one.cuts
+    assert one.shows.startswith(("figure", "table"))
+    for preset in ("paper", "quick"):
+        jobs = one.jobs(one.presets[preset])
+        assert len({job.hash for job in jobs}) == len(jobs) > 0
+        assert all(one.cost(dict(job.settings)) >= 0 for job in jobs)
+    quick = {job.hash for job in one.jobs(one.presets["quick"])}
+    settings = [job.settings for job in one.jobs(one.presets["quick"])]
+    assert one.belonging("quick", settings) >= quick
+
+
+def test_the_regression_grid_is_the_papers():
+    one = study("uci-regression")
+    jobs = [job.settings for job in one.jobs(one.presets["paper"])]
+    built = len(set(one.presets["paper"].methods) & set(METHODS))
+    assert len(jobs) == (7 * 10 + 5) * 4 * built
+    by = {s["dataset"]: s for s in jobs}
+    lengths = {d: (s["burn_in"], s["draws"], s["thinning"]) for d, s in by.items()}
+    small = dict.fromkeys(("boston", "concrete", "energy", "wine"), (2000, 30, 2000))
+    large = dict.fromkeys(("kin8nm", "naval", "power"), (5000, 30, 2000))
+    assert lengths == {**small, **large, "protein": (5000, 60, 5000)}
+    assert {d for d, s in by.items() if s["width"] == 200} == {"protein"}
+    assert {s["batch_size"] for s in jobs} == {32}
+    matched = {s["method"] for s in jobs if s["distance"] == "wasserstein"}
+    assert matched <= {"gpi-g", "gpi-h", "gpi-nf"}
+    assert all(s["distance"] is None for s in jobs if s["method"] in ("fg", "fh"))
+
+
+def test_the_classification_grid_is_the_papers():
+    one = study("uci-classification")
+    by = {job.settings["dataset"]: job.settings for job in one.jobs(one.presets["paper"])}
+    assert {d for d, s in by.items() if s["burn_in"] == 5000} == {"miniboo", "letter", "drive"}
+    assert {d for d, s in by.items() if s["width"] == 200} == {"miniboo", "drive", "mocap"}
+    assert {(s["batch_size"], s["draws"], s["split"]) for s in by.values()} == {(64, 30, 9)}
+
+
+def test_noise_variances_are_the_papers():
+    from goodprior.studies import paper
+
+    table = paper.table("uci_regression_nll")
+    assert dict(zip(table["dataset"], table["noise_variance"], strict=True)) == dict(
+        protocol.NOISE_VARIANCE
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"datasets": ("moon",)}, {"methods": ("magic",)}, {"depths": (3,)}, {"splits": 0}]
+)
+def test_a_choice_that_a_study_lacks_is_an_error(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        study("uci-regression").choose("paper", **wrong)
+
+
+def test_every_method_has_the_papers_name():
+    assert set(METHODS) <= set(LABELS)
+
+
+def test_regression_and_its_figure(tiny_data):
+    one, settings = _job("uci-regression", method="fg", **SMALL)
+    rows = _row(one, settings)
+    assert rows["rmse"].item() < 1.5  # the target's deviation is about one
+    assert {"nll_moment", "rhat_max", "sample_seconds"} <= set(rows)
+    assert set(one.figures(rows)) == {"benchmark"}
+
+
+def test_classification_and_its_figure(tiny_data):
+    one, settings = _job("uci-classification", method="fg", **SMALL)
+    rows = _row(one, settings)
+    assert 0 <= rows["accuracy"].item() <= 1
+    assert rows["nll"].item() > 0
+    assert set(one.figures(rows)) == {"benchmark"}
+
+
+def test_active_learning_adds_the_least_certain_rows(tiny_data, monkeypatch):
+    """With a prediction whose deviation is the second input, which is then the one to look for."""
+    fits = []
+
+    def fit(problem, settings, key):
+        fits.append(problem.X)
+
+        def predict(X):
+            location = np.stack([X[:, :1] - X[:, 1:], X[:, :1] + X[:, 1:]])
+            return Prediction(jnp.asarray(location), jnp.full(location.shape, 0.1))
+
+        return Fit(predict, {})
+
+    monkeypatch.setitem(METHODS, "fg", fit)
+    one, settings = _job("active-learning", method="fg", rounds=3)
+    rows = _row(one, settings)
+    assert rows["training_rows"].item() == [12, 14, 16]  # 20 % of 60, and 5 % of the pool of 36
+    assert rows["rmse_course"].item()[-1] == rows["rmse"].item()
+    added = np.abs(fits[2][12:, 1])
+    assert (np.diff(added) <= 0).all()
+    assert added.min() > np.median(np.abs(fits[0][:, 1]))
+    assert set(one.figures(rows)) == {"progress"}
+
+
+def test_convergence_and_its_figure(tiny_data):
+    one, settings = _job("convergence", method="gpi-g", width=5, depth=1, steps=10)
+    rows = _row(one, settings)
+    assert len(rows["values"].item()) == len(rows["step"].item()) == 10
+    assert rows["after_energy_distance"].item() < rows["before_energy_distance"].item()
+    assert set(one.figures(rows)) == {"regression"}
+
+
+def test_joint_and_separate_are_watched_on_the_way(tiny_data):
+    one, settings = _job("joint-vs-separate", method="energy", width=5, depth=1, steps=20, draws=50)
+    rows = _row(one, settings)
+    assert rows["step"].item() == [10, 20]
+    assert np.isfinite(rows["mmd"].item()).all()
+    assert set(one.figures(rows)) == {"mmd"}
+
+
+def test_standard_weights_are_far_from_the_process():
+    one = study("function-priors")
+    jobs = one.jobs(one.choose("quick", methods=("fg", "gp"), depths=(2,)))
+    rows = pd.concat([_row(one, {**j.settings, "draws": 100}) for j in jobs], ignore_index=True)
+    assert rows["method"].tolist() == ["fg", "gp", "gp"]
+    assert rows["energy_distance"].iloc[0] > 0.5
+    smooth, rough = rows["crossings"].iloc[1:]
+    assert rows["crossings"].iloc[0] < smooth < rough
+    assert set(one.figures(rows)) == {"functions"}
+
+
+def test_one_input_with_the_exact_process():
+    one, exact = _job("regression-1d", method="gp")
+    rows = _row(one, exact)
+    network = {**rows.iloc[0], "method": "gpi-g", "distances": [1.0, 0.5]}
+    rows = pd.concat([rows, pd.DataFrame([network])], ignore_index=True)
+    assert rows["rmse"].iloc[0] < 0.5
+    (figure,) = one.figures(rows).values()
+    assert [ax.get_title() for ax in figure.axes[:2]] == ["belief: Gaussian process", "GPi-G prior"]
+
+
+def test_banana_has_a_panel_per_belief(monkeypatch):
+    monkeypatch.delenv("GOODPRIOR_DATA", raising=False)
+    one = study("banana")
+    jobs = [dict(job.settings) for job in one.jobs(one.presets["quick"])]
+    probability = np.linspace(0, 1, 6400).reshape(80, 80).tolist()
+    rows = pd.DataFrame(
+        [{**s, "belief": str(i), "probability": probability} for i, s in enumerate(jobs)]
+    )
+    (figure,) = one.figures(rows).values()
+    titles = [ax.get_title() for ax in figure.axes]
+    assert sorted(filter(None, titles)) == sorted(map(str, range(10)))
+    assert titles[3] == "9"  # the hierarchical belief ends the first row
+
+
+def test_samplers_stand_side_by_side():
+    one = study("hmc")
+    jobs = [dict(job.settings) for job in one.jobs(one.presets["quick"])]
+    assert [(s["method"], s["sampler"]) for s in jobs] == [
+        (method, sampler) for method in ("fg", "gpi-g") for sampler in ("sghmc", "nuts")
+    ]
+    assert one.cost(jobs[1]) > one.cost(jobs[0])
+    (figure,) = one.figures(pd.DataFrame([{**s, "rmse": 3.0} for s in jobs])).values()
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert names == ["FG, SGHMC", "FG, NUTS", "GPi-G, SGHMC", "GPi-G, NUTS"]
