@@ -1,7 +1,7 @@
 """goodprior: from a belief about functions to a prior over weights, and to its posterior.
 
 The rooms, in the order in which data flows: `networks`, `beliefs`, `priors`, `matching`, `data`,
-`inference`, `evaluation`, `plots`, `cli`.
+`inference`, `evaluation`, `plots`, `studies`, `cli`.
 """
 
 from importlib import import_module

@@ -120,6 +120,22 @@ def test_the_history_has_every_step_and_progress_is_told():
     assert history.seconds > 0
 
 
+def test_the_prior_can_be_watched_on_its_way():
+    seen = []
+    matched, _ = match(
+        PRIOR,
+        BELIEF,
+        POINTS,
+        distance=ENERGY,
+        held_out=0,
+        key=jax.random.key(1),
+        on_prior=lambda step, prior: seen.append((step, prior)),
+    )
+    assert [step for step, _ in seen] == list(range(10, seen[-1][0] + 1, 10))
+    assert eqx.tree_equal(seen[-1][1], matched)
+    assert not eqx.tree_equal(seen[0][1], matched)
+
+
 def test_compare_measures_fresh_draws_of_both():
     found = compare(PRIOR, BELIEF, POINTS, key=jax.random.key(3), draws=500)
     ours = eqx.filter_jit(PRIOR.functions)(jax.random.key(4), POINTS.points, 500)

@@ -1,16 +1,14 @@
 """Each study: its grid against the paper's words, and one job of it at a tiny size."""
 
-from functools import partial
-
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
 
+from goodprior import demo
 from goodprior.data.registry import Dataset
-from goodprior.inference import Prediction
-from goodprior.matching import Energy
-from goodprior.matching.match import DISTANCES
+from goodprior.inference import ClassPrediction, Prediction
+from goodprior.matching import Comparison, History, Match
 from goodprior.studies import protocol
 from goodprior.studies.catalogue import MODULES, study
 from goodprior.studies.methods import LABELS, METHODS, Fit
@@ -20,7 +18,7 @@ SMALL = {"width": 5, "chains": 1, "burn_in": 50, "draws": 4, "thinning": 50, "ba
 
 @pytest.fixture
 def tiny_data(monkeypatch):
-    """Data sets of 60 rows and two inputs in place of the files, and very short matching."""
+    """Data sets of 60 rows and two inputs in place of the files."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     target = X[:, 0] + 0.1 * rng.normal(size=60)
@@ -34,7 +32,6 @@ def tiny_data(monkeypatch):
 
     monkeypatch.setattr("goodprior.data.load", load)
     monkeypatch.setattr(protocol, "SIZES", dict.fromkeys(protocol.SIZES, (40, 20)))
-    monkeypatch.setitem(DISTANCES, "energy", partial(Energy, steps=10))
 
 
 def _job(name, *, method=None, **changes):
@@ -111,18 +108,32 @@ def test_every_method_has_the_papers_name():
 
 
 def test_regression_and_its_figure(tiny_data):
-    one, settings = _job("uci-regression", method="fg", **SMALL)
+    one, settings = _job("uci-regression", method="fg", split=0, **SMALL)
     rows = _row(one, settings)
     assert rows["rmse"].item() < 1.5  # the target's deviation is about one
     assert {"nll_moment", "rhat_max", "sample_seconds"} <= set(rows)
     assert set(one.figures(rows)) == {"benchmark"}
 
 
-def test_classification_and_its_figure(tiny_data):
-    one, settings = _job("uci-classification", method="fg", **SMALL)
-    rows = _row(one, settings)
-    assert 0 <= rows["accuracy"].item() <= 1
-    assert rows["nll"].item() > 0
+@pytest.mark.parametrize(("dataset", "outputs"), [("eeg", 1), ("letter", 26)])
+def test_classification_and_its_figure(tiny_data, monkeypatch, dataset, outputs):
+    """With a prediction that is the same for all rows: 90 % for class 0."""
+    problems = []
+
+    def fit(problem, settings, key):
+        problems.append(problem)
+        classes = max(2, problem.outputs)
+        row = np.log([0.9] + [0.1 / (classes - 1)] * (classes - 1))
+        return Fit(lambda X: ClassPrediction(jnp.tile(row, (3, len(X), 1))), {"told": 1.0})
+
+    monkeypatch.setitem(METHODS, "fg", fit)
+    one, settings = _job("uci-classification", method="fg")
+    rows = _row(one, {**settings, "dataset": dataset})
+    assert (problems[0].outputs, len(problems[0].X)) == (outputs, 40)
+    share = rows["accuracy"].item()  # of class 0 among the test rows
+    wrong = 0.1 / max(1, outputs - 1)
+    expected = -share * np.log(0.9) - (1 - share) * np.log(wrong)
+    assert rows["nll"].item() == pytest.approx(expected, rel=1e-5)
     assert set(one.figures(rows)) == {"benchmark"}
 
 
@@ -150,19 +161,39 @@ def test_active_learning_adds_the_least_certain_rows(tiny_data, monkeypatch):
     assert set(one.figures(rows)) == {"progress"}
 
 
-def test_convergence_and_its_figure(tiny_data):
-    one, settings = _job("convergence", method="gpi-g", width=5, depth=1, steps=10)
+def test_convergence_and_its_figure(tiny_data, monkeypatch):
+    asked = {}
+
+    def match(prior, belief, points, *, key, **options):
+        asked.update(options)
+        before, after = Comparison(1.0, 0.5, 2.0), Comparison(0.1, 0.05, 1.1)
+        return Match(prior, History(np.linspace(1, 0, options["steps"]), 3.0, before, after))
+
+    monkeypatch.setattr("goodprior.matching.match", match)
+    one, settings = _job("convergence", method="gpi-g", width=5)
     rows = _row(one, settings)
-    assert len(rows["values"].item()) == len(rows["step"].item()) == 10
+    assert asked == {"steps": 50, "distance": "energy"}
+    assert len(rows["values"].item()) == len(rows["step"].item()) == 50
     assert rows["after_energy_distance"].item() < rows["before_energy_distance"].item()
     assert set(one.figures(rows)) == {"regression"}
 
 
-def test_joint_and_separate_are_watched_on_the_way(tiny_data):
-    one, settings = _job("joint-vs-separate", method="energy", width=5, depth=1, steps=20, draws=50)
+def test_joint_and_separate_are_watched_on_the_way(tiny_data, monkeypatch):
+    asked = {}
+
+    def match(prior, belief, points, *, key, on_prior, **options):
+        asked.update(options)
+        for step in (10, 20):
+            on_prior(step, prior)
+        return Match(prior, History(np.zeros(20), 3.0))
+
+    monkeypatch.setattr("goodprior.matching.match", match)
+    one, settings = _job("joint-vs-separate", method="joint", width=5, depth=1, draws=50)
     rows = _row(one, settings)
+    assert (asked["distance"].critic_steps, asked["distance"].warm) == (1, True)
     assert rows["step"].item() == [10, 20]
-    assert np.isfinite(rows["mmd"].item()).all()
+    first, second = rows["mmd"].item()
+    assert first == second > 0  # a prior that was left alone, seen with the same random numbers
     assert set(one.figures(rows)) == {"mmd"}
 
 
@@ -177,9 +208,13 @@ def test_standard_weights_are_far_from_the_process():
     assert set(one.figures(rows)) == {"functions"}
 
 
-def test_one_input_with_the_exact_process():
+def test_one_input_is_drawn_from_what_was_stored(monkeypatch):
+    curve = np.linspace(-1, 1, 200)
+    panel = demo.Panel("GP", np.tile(curve, (500, 1)), curve, curve + 2, None, {"rmse": 0.1})
+    monkeypatch.setattr(demo, "exact_panel", lambda data, seed: panel)
     one, exact = _job("regression-1d", method="gp")
     rows = _row(one, exact)
+    assert np.shape(rows["prior_draws"].item()) == (10, 200)
     network = {**rows.iloc[0], "method": "gpi-g", "distances": [1.0, 0.5]}
     rows = pd.concat([rows, pd.DataFrame([network])], ignore_index=True)
     assert rows["rmse"].iloc[0] < 0.5
