@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from goodprior.studies.engine import Dask, Local, duration, run_jobs
+from goodprior.studies.engine import Dask, Local, run_jobs
 from goodprior.studies.store import Store
 from tests.studies import trivial
 
@@ -162,7 +162,3 @@ def test_without_a_scheduler_there_is_an_error():
     pytest.importorskip("distributed")
     with pytest.raises(OSError, match=r"127\.0\.0\.1:9"):
         Dask("tcp://127.0.0.1:9", timeout="1s")
-
-
-def test_durations_in_words():
-    assert [duration(s) for s in (5.0, 120.0, 7200.0)] == ["5 s", "2 min", "2.0 h"]

@@ -10,6 +10,7 @@ import os
 import platform
 import time
 import traceback
+import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, wait
@@ -52,10 +53,13 @@ class Local:
         from joblib.externals.loky import ProcessPoolExecutor
 
         pool = ProcessPoolExecutor(self._workers, timeout=10)
-        try:
-            yield pool
-        finally:
-            pool.shutdown(wait=True, kill_workers=True)
+        with warnings.catch_warnings():
+            # Workers that have come to hold much memory are replaced between jobs, as they should.
+            warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
+            try:
+                yield pool
+            finally:
+                pool.shutdown(wait=True, kill_workers=True)
 
 
 class Dask:
@@ -264,7 +268,7 @@ def _short(job: Job) -> str:
 def duration(seconds: float) -> str:
     """A time in words.
 
-    >>> duration(50), duration(600), duration(9000), duration(300_000)
+    >>> duration(50.0), duration(600.0), duration(9000.0), duration(300_000.0)
     ('50 s', '10 min', '2.5 h', '3.5 days')
     """
     if seconds < 90:

@@ -108,7 +108,7 @@ def curves(
             ax.set_yscale("symlog", linthresh=1e-3)
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel(x.replace("_", " "), fontsize="small")
-    axes[0].set_ylabel(y)
+    axes[0].set_ylabel(y, fontsize="small")
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
     return figure
