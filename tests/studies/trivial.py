@@ -30,7 +30,8 @@ def touchy(settings):
 
 
 def deadly(settings):
-    """Takes its worker along for x = 3."""
+    """Takes its worker along for x = 3, while another job is under way."""
+    time.sleep(0.1 if settings["x"] == 3 else 0.4)
     if settings["x"] == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return square(settings)

@@ -81,7 +81,7 @@ class Dask:
 
     @property
     def workers(self) -> int:
-        return max(1, len(self.client.scheduler_info(n_workers=-1)["workers"]))
+        return max(1, len(self.client.nthreads()))
 
     @contextmanager
     def executor(self):
