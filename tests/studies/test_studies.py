@@ -172,7 +172,7 @@ def test_convergence_and_its_figure(tiny_data, monkeypatch):
     monkeypatch.setattr("goodprior.matching.match", match)
     one, settings = _job("convergence", method="gpi-g", width=5)
     rows = _row(one, settings)
-    assert asked == {"steps": 50, "distance": "energy"}
+    assert asked == {"steps": 50, "distance": "energy", "draws": 64}
     assert len(rows["values"].item()) == len(rows["step"].item()) == 50
     assert rows["after_energy_distance"].item() < rows["before_energy_distance"].item()
     assert set(one.figures(rows)) == {"regression"}

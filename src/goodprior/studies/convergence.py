@@ -25,7 +25,7 @@ def grid(choice: Choice) -> list[Settings]:
             "split": split,
             "seed": 0,
             "steps": STEPS[choice.preset],
-            "distance": choice.distance,
+            **protocol.matching(choice.distance),
         }
         for dataset in choice.datasets
         for method in choice.methods

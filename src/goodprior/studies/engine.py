@@ -81,7 +81,7 @@ class Dask:
 
     @property
     def workers(self) -> int:
-        return max(1, len(self.client.nthreads()))
+        return max(1, len(self.client.nthreads()))  # pyright: ignore[reportArgumentType]
 
     @contextmanager
     def executor(self):

@@ -105,7 +105,8 @@ def matched_prior(
     if not is_matched(name):
         return prior, None
     points = rows_and_box(problem.scaling.inputs(problem.X))
-    options = {"distance": settings.get("distance"), **options}
+    own = {"distance": settings.get("distance"), "draws": settings.get("match_draws")}
+    options = {**own, **options}
     matched = match(prior, problem.belief, points, key=key_match, **options)
     return matched.prior, matched
 

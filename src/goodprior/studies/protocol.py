@@ -85,8 +85,13 @@ def table_settings(dataset: str, method: str, depth: int, split: int, choice: Ch
         "noise_variance": NOISE_VARIANCE.get(dataset),
         "batch_size": 32 if dataset in NOISE_VARIANCE else 64,
         **(lengths(dataset, choice.preset) if method in SAMPLED else {}),
-        "distance": choice.distance if method in MATCHED else None,
+        **(matching(choice.distance) if method in MATCHED else {"distance": None}),
     }
+
+
+def matching(distance: str) -> Settings:
+    """The distance and its draws in each step: the paper's N_s, and the energy distance's own."""
+    return {"distance": distance, "match_draws": 128 if distance == "wasserstein" else 64}
 
 
 def table_cost(settings: Settings) -> float:
