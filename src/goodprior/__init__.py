@@ -48,6 +48,7 @@ _ROOMS = {
         "Gaussian",
         "Heteroscedastic",
         "Posterior",
+        "StopSampling",
         "StudentT",
         "sample_posterior",
     ),

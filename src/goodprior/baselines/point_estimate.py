@@ -1,5 +1,6 @@
 """Single networks: maximum a posteriori, and maximum likelihood stopped early (section 6.7)."""
 
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -8,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
+from goodprior import checks
 from goodprior.baselines.training import Objective, Rate, Training
 from goodprior.data.scaling import Scaling
 from goodprior.data.splits import hold_out
@@ -32,11 +34,17 @@ class NegativeLogPosterior(Objective):
     penalised: bool = eqx.field(static=True, default=True)
 
     def __call__(
-        self, member: Latent, own: Prior, key: PRNGKeyArray, X: Array, y: Array
+        self,
+        member: Latent,
+        own: Prior,
+        key: PRNGKeyArray,
+        X: Array,
+        y: Array,
+        weights: Array | None = None,
     ) -> Float[Array, ""]:
         if not self.penalised:
             return self.validate(member, own, X, y)
-        return -Density(own, self.likelihood, self.rows)(member, X, y) / self.rows
+        return -Density(own, self.likelihood, self.rows)(member, X, y, weights) / self.rows
 
     def validate(self, member: Latent, own: Prior, X: Array, y: Array) -> Float[Array, ""]:
         density = Density(own, self.likelihood, self.rows)
@@ -50,15 +58,20 @@ def fit_map(
     y: object,
     *,
     key: PRNGKeyArray,
+    members: int = 1,
     epochs: int = 150,
     learning_rate: Rate = 0.01,
     batch_size: int | None = 32,
     patience: int | None = None,
     validation: float = 0.2,
     scaling: Scaling | None = None,
+    weights: object = None,
     on_progress: Progress | None = None,
 ) -> Posterior:
     """The latent of the highest posterior density, as a posterior of one draw.
+
+    Several `members` climb from starts of their own, and become as many chains of one draw: good
+    places for a sampler to start from.
 
     Adam starts where networks usually do, or at `prior.start` in other coordinates. With a
     `patience`, the share `validation` of the rows is kept aside, training stops after so many
@@ -76,15 +89,15 @@ def fit_map(
     (40, 1)
     """
     check_moves_all(prior)
-    data = in_memory(prior, likelihood, X, y, scaling)
+    data = in_memory(prior, likelihood, X, y, scaling, weights)
     key_start, key_rows, key = jax.random.split(key, 3)
     kept, held = data, None
     if patience is not None:
         kept, held = parts(key_rows, data, validation)
     return trained(
         NegativeLogPosterior(likelihood, kept.rows),
-        one_member(prior),
-        one_member(start(prior, key_start)),
+        several(prior, checks.whole("members", members)),
+        jax.vmap(partial(start, prior))(jax.random.split(key_start, members)),
         kept,
         key=key,
         epochs=epochs,
@@ -187,9 +200,18 @@ def as_posterior(
     return Posterior(prior, likelihood, draws, trace, report, scaling)
 
 
+def several(tree: PyTree, members: int) -> PyTree:
+    """The same for all members: a leading axis over the arrays."""
+
+    def repeat(leaf: Any) -> Any:
+        return jnp.broadcast_to(leaf, (members, *leaf.shape)) if eqx.is_array(leaf) else leaf
+
+    return jax.tree.map(repeat, tree)
+
+
 def one_member(tree: PyTree) -> PyTree:
     """A leading axis of one over the arrays."""
-    return jax.tree.map(lambda leaf: leaf[None] if eqx.is_array(leaf) else leaf, tree)
+    return several(tree, 1)
 
 
 def start(prior: Prior, key: PRNGKeyArray) -> Latent:
@@ -215,10 +237,15 @@ def check_moves_all(prior: Prior) -> None:
 
 
 def in_memory(
-    prior: Prior, likelihood: Likelihood, X: object, y: object, scaling: Scaling | None
+    prior: Prior,
+    likelihood: Likelihood,
+    X: object,
+    y: object,
+    scaling: Scaling | None,
+    weights: object = None,
 ) -> InMemory:
     """The checked rows, which must fit into memory."""
-    data = check_data(prior, likelihood, X, y, scaling)
+    data = check_data(prior, likelihood, X, y, scaling, weights)
     if not isinstance(data, InMemory):
         raise ValueError("training shuffles all rows, so X must fit into memory: numpy.asarray(X)")
     return data
@@ -227,4 +254,4 @@ def in_memory(
 def parts(key: PRNGKeyArray, data: InMemory, share: float) -> tuple[InMemory, InMemory]:
     """Rows to train on, and rows to validate on."""
     kept, held = hold_out(key, data.rows, share)
-    return InMemory(data.X[kept], data.y[kept]), InMemory(data.X[held], data.y[held])
+    return InMemory(*data.gather(kept)), InMemory(*data.gather(held))

@@ -3,7 +3,7 @@
 `sample_posterior` runs several chains of a sampler and returns a `Posterior`.
 """
 
-from goodprior.inference.chains import SamplingError, sample_posterior
+from goodprior.inference.chains import SamplingError, StopSampling, sample_posterior
 from goodprior.inference.density import Density
 from goodprior.inference.likelihoods import (
     Binary,
@@ -31,6 +31,7 @@ __all__ = [
     "Posterior",
     "Prediction",
     "SamplingError",
+    "StopSampling",
     "StudentT",
     "sample_posterior",
 ]

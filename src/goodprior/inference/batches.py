@@ -13,18 +13,27 @@ AnyArray = Array | np.ndarray
 
 
 class InMemory(NamedTuple):
-    """All rows on the device; batches are gathered inside the compiled loop."""
+    """All rows on the device; batches are gathered inside the compiled loop.
+
+    Where rows have weights, a batch has them after inputs and targets.
+    """
 
     X: Array
     y: Array
+    weights: Float[Array, " rows"] | None = None
 
     @property
     def rows(self) -> int:
         return len(self.X)
 
-    def gather(self, rows: Int[AnyArray, "..."]) -> tuple[AnyArray, AnyArray]:
-        """These rows of inputs and targets."""
-        return self.X[rows], self.y[rows]
+    @property
+    def batch(self) -> tuple[Array, ...]:
+        """All rows as one batch."""
+        return tuple(part for part in self if part is not None)
+
+    def gather(self, rows: Int[AnyArray, "..."]) -> tuple[AnyArray, ...]:
+        """These rows as a batch."""
+        return tuple(part[rows] for part in self.batch)
 
 
 class OnDisk:
@@ -47,7 +56,7 @@ class OnDisk:
     def rows(self) -> int:
         return len(self.X)
 
-    def gather(self, rows: Int[np.ndarray, "..."]) -> tuple[AnyArray, AnyArray]:
+    def gather(self, rows: Int[np.ndarray, "..."]) -> tuple[AnyArray, ...]:
         """These rows of inputs and targets; the disk is read in order."""
         which, back = np.unique(np.asarray(rows), return_inverse=True)
         X, y = np.asarray(self.X[which]), np.asarray(self.y[which])
@@ -72,5 +81,5 @@ def probe_rows(rows: int, points: int) -> Int[np.ndarray, " points"]:
 
 def first_row(data: Data) -> tuple[Float[Array, " in"], Array]:
     """One row, to see how networks and likelihoods take it."""
-    X, y = data.gather(np.zeros(1, int))
+    X, y, *_ = data.gather(np.zeros(1, int))
     return jnp.asarray(X[0]), jnp.asarray(y[0])

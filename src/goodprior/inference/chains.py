@@ -27,6 +27,10 @@ from goodprior.priors.base import Latent
 Progress = Callable[[int, int, str], None]
 
 
+class StopSampling(Exception):
+    """Raised by a callback to end a run early, with the draws kept so far."""
+
+
 class SamplingError(FloatingPointError):
     """Sampling met a value that is not finite; `posterior` has the draws kept before, if any."""
 
@@ -50,17 +54,24 @@ def sample_posterior(
     batch_size: int | None = 32,
     temperature: float = 1.0,
     scaling: Scaling | None = None,
+    weights: object = None,
     start: Posterior | None = None,
+    go_on: Posterior | None = None,
     on_progress: Progress | None = None,
+    on_chunk: Callable[[Posterior], None] | None = None,
 ) -> Posterior:
     """Sample the weights' posterior: `draws` per chain, `thinning` steps apart.
 
     `sampler` is an `SGHMC` (the default) or a `NUTS`, which uses all rows whatever `batch_size`
     says; `batch_size=None` does so for SGHMC. X may be a `numpy.memmap` that is larger than memory.
     With a `scaling`, X and y are given on their original scale. Chains start at draws of the prior,
-    or where those of the posterior `start` ended (to go on with a shorter step, say). The defaults
-    are the paper's settings for small data sets. `on_progress(steps done, in all, phase)` is called
-    between chunks.
+    or where those of the posterior `start` ended (with a shorter step, say). A row counts as often
+    as its entry in `weights` says. The defaults are the paper's settings for small data sets.
+
+    `on_progress(steps done, in all, phase)` is called between chunks, `on_chunk` with the posterior
+    as it then is. `go_on` takes up a run where such a posterior left it: with the same other
+    arguments the draws are those of a run without a break, and with more `draws` it is longer.
+    Either callback may end the run by raising `StopSampling`.
 
     >>> import jax
     >>> from goodprior.inference import Gaussian
@@ -73,7 +84,7 @@ def sample_posterior(
     >>> posterior.predict(X).mean.shape
     (40, 1)
     """
-    data = check_data(prior, likelihood, X, y, scaling)
+    data = check_data(prior, likelihood, X, y, scaling, weights)
     checks.whole("chains", chains)
     checks.whole("burn_in", burn_in, least=0)
     checks.whole("draws", draws)
@@ -95,7 +106,23 @@ def sample_posterior(
         run = NUTSRun(density, sampler, data, latents, key)
     else:
         raise ValueError("NUTS uses all rows in every step, so they must fit into memory")
-    return _drive(run, burn_in, draws, thinning, scaling, on_progress)
+    if go_on is not None:
+        _check_same(go_on, run)
+        run.go_on_from(go_on.ending, go_on.report["steps"])
+    return _drive(run, burn_in, draws, thinning, scaling, go_on, on_progress, on_chunk)
+
+
+def _check_same(posterior: Posterior, run: SGHMCRun | NUTSRun) -> None:
+    """Refuse to go on from a run of another kind."""
+    found, needed = jax.eval_shape(lambda: (posterior.ending, run.ending))
+    if jax.tree.structure(found) != jax.tree.structure(needed) or any(
+        jnp.shape(a) != jnp.shape(b)
+        for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(needed), strict=True)
+    ):
+        raise ValueError(
+            "go_on must be a posterior of the same prior, likelihood, sampler and chains, as "
+            "`sample_posterior` returned it or gave to `on_chunk`"
+        )
 
 
 def _start(prior: Prior, posterior: Posterior | None, chains: int, key: PRNGKeyArray) -> Latent:
@@ -118,7 +145,12 @@ def _starts(prior: Prior, keys: Key[Array, " chains"]) -> Latent:
 
 
 def check_data(
-    prior: Prior, likelihood: Likelihood, X: object, y: object, scaling: Scaling | None
+    prior: Prior,
+    likelihood: Likelihood,
+    X: object,
+    y: object,
+    scaling: Scaling | None,
+    weights: object = None,
 ) -> Data:
     """The rows in the network's units, once they are known to fit network and likelihood."""
     if isinstance(X, np.memmap):
@@ -126,9 +158,11 @@ def check_data(
     else:
         if scaling is not None:
             X, y = scaling.inputs(X), scaling.targets(y)
-        data = InMemory(checks.matrix("X", X), likelihood.targets(y))
+        data = InMemory(checks.matrix("X", X), likelihood.targets(y), _weights(weights))
         if len(data.X) != len(data.y):
             raise ValueError(f"X and y must have as many rows: {len(data.X)} and {len(data.y)}")
+        if data.weights is not None and len(data.weights) != len(data.X):
+            raise ValueError(f"weights must have {len(data.X)} entries, one for each row of X")
     x, target = first_row(data)
     latent = jax.eval_shape(prior.sample, jax.random.key(0))
     try:
@@ -146,23 +180,38 @@ def check_data(
     return data
 
 
+def _weights(weights: object) -> Array | None:
+    if weights is None:
+        return None
+    values = checks.matrix("weights", np.asarray(weights, np.float64).reshape(-1, 1))[:, 0]
+    if bool((values < 0).any()) or not bool((values > 0).any()):
+        raise ValueError("weights must not be negative, and some must be above zero")
+    return values
+
+
 def _drive(
     run: SGHMCRun | NUTSRun,
     burn_in: int,
     draws: int,
     thinning: int,
     scaling: Scaling | None,
+    before: Posterior | None,
     on_progress: Progress | None,
+    on_chunk: Callable[[Posterior], None] | None,
 ) -> Posterior:
-    """Burn in, then keep a draw after every `thinning` steps."""
+    """Burn in, then keep a draw after every `thinning` steps, until there are `draws`."""
     total = burn_in + draws * thinning
-    kept, probes = [], []
+    empty = jax.tree.map(lambda leaf: np.asarray(leaf)[:, None][:, :0], run.latents())
+    kept = [empty if before is None else before.draws]
+    probes = [] if before is None or not before.draws_per_chain else [before.probe]
 
-    def posterior() -> Posterior:
-        stacked = jax.tree.map(lambda *leaves: np.stack(leaves, axis=1), *kept)
-        trace = np.concatenate(probes[: len(kept)], axis=1)
+    def posterior(run: SGHMCRun | NUTSRun) -> Posterior:
+        stacked = jax.tree.map(lambda *leaves: np.concatenate(leaves, axis=1), *kept)
+        chains = len(jax.tree.leaves(stacked)[0])
+        trace = np.concatenate(probes, axis=1) if probes else np.zeros((chains, 0, 0), np.float32)
+        ending = jax.tree.map(lambda leaf: np.asarray(leaf), run.ending)
         prior, likelihood = run.density.prior, run.density.likelihood
-        return Posterior(prior, likelihood, stacked, trace, run.report(), scaling)
+        return Posterior(prior, likelihood, stacked, trace, run.report(), scaling, ending)
 
     def look(phase: str) -> None:
         if not run.finite:
@@ -170,14 +219,24 @@ def _drive(
                 f"a chain left the finite numbers by step {run.steps} ({phase}). The step is "
                 "probably too long for this posterior: try a smaller step_size, a longer burn_in "
                 "or a larger batch_size",
-                posterior() if kept else None,
+                posterior(run) if len(kept) > 1 else None,
             )
         if on_progress is not None:
             on_progress(run.steps, total, phase)
+        if on_chunk is not None and phase == "burn-in":
+            on_chunk(posterior(run))
 
-    run.burn_in(burn_in, thinning, look)
-    for _ in range(draws):
-        probes.append(run.advance(thinning))
-        look("sampling")
-        kept.append(jax.tree.map(np.asarray, run.latents()))
-    return posterior()
+    try:
+        run.burn_in(burn_in, thinning, look)
+        while run.steps < total:
+            probe = run.advance(thinning)
+            draw = jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], run.latents())
+            if run.finite:
+                probes.append(probe)
+                kept.append(draw)
+            look("sampling")
+            if on_chunk is not None:
+                on_chunk(posterior(run))
+    except StopSampling:
+        pass
+    return posterior(run)

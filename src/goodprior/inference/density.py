@@ -2,6 +2,7 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from goodprior.inference.likelihoods import Likelihood
@@ -22,13 +23,18 @@ class Density(eqx.Module):
     rows: int = eqx.field(static=True)
     temperature: float = 1.0
 
-    def log_likelihood(self, latent: Latent, X: Array, y: Array) -> Float[Array, ""]:
-        """The log likelihood of these rows, summed."""
+    def log_likelihood(
+        self, latent: Latent, X: Array, y: Array, weights: Array | None = None
+    ) -> Float[Array, ""]:
+        """The log likelihood of these rows, summed; a weight counts a row that many times."""
         outputs = jax.vmap(self.prior.weights(latent))(X)
-        return jax.vmap(self.likelihood.log_prob)(outputs, y).sum()
+        each = jax.vmap(self.likelihood.log_prob)(outputs, y)
+        return jnp.sum(each if weights is None else weights * each)
 
-    def __call__(self, latent: Latent, X: Array, y: Array) -> Float[Array, ""]:
+    def __call__(
+        self, latent: Latent, X: Array, y: Array, weights: Array | None = None
+    ) -> Float[Array, ""]:
         """The log density, estimated from a batch of rows (all of them: exact)."""
         scale = self.rows / len(X)
-        log_likelihood = scale * self.log_likelihood(latent, X, y)
+        log_likelihood = scale * self.log_likelihood(latent, X, y, weights)
         return (log_likelihood + self.prior.log_prob(latent)) / self.temperature

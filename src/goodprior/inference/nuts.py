@@ -64,16 +64,26 @@ class NUTSRun:
         latents: Latent,
         key: PRNGKeyArray,
     ):
-        self.density, self.sampler, (self.X, self.y) = density, sampler, data
+        self.density, self.sampler, self.batch = density, sampler, data.batch
         self.key_warm_up, self.key = jax.random.split(key)
         count = len(jax.tree.leaves(latents)[0])
         self.chains = [
             self._start(jax.tree.map(lambda leaf, i=i: leaf[i], latents)) for i in range(count)
         ]
         self.steps = 0
-        self.divergences = 0
-        self.acceptance: list[float] = []
-        self.leapfrogs = 0
+        self.told = Told(0, 0, 0.0, 0)
+
+    @property
+    def ending(self) -> tuple[Chain, "Told"]:
+        """All that is needed to go on from here, beside the number of steps."""
+        return jax.tree.map(lambda *leaves: jnp.stack(leaves), *self.chains), self.told
+
+    def go_on_from(self, ending: tuple[Chain, "Told"], steps: int) -> None:
+        """Stand where another run of the same settings stood after so many steps."""
+        stacked, self.told = ending
+        count = len(self.chains)
+        self.chains = [jax.tree.map(lambda leaf, i=i: leaf[i], stacked) for i in range(count)]
+        self.steps = steps
 
     def _start(self, latent: Latent) -> Chain:
         position, _ = split(self.density.prior, latent)
@@ -81,13 +91,13 @@ class NUTSRun:
 
     def burn_in(self, steps: int, chunk: int, look: Callable[[str], None]) -> None:
         """Warm up each chain by window adaptation; the look comes after the last of them."""
+        if self.steps >= steps > 0:
+            return
         if steps:
             for i, chain in enumerate(self.chains):
                 key = jax.random.fold_in(self.key_warm_up, i)
-                self.chains[i] = _warm_up(
-                    self.density, self.sampler, self.X, self.y, chain, key, steps
-                )
-        self.steps += steps
+                self.chains[i] = _warm_up(self.density, self.sampler, self.batch, chain, key, steps)
+        self.steps = steps
         look("burn-in")
 
     def advance(self, steps: int) -> Float[np.ndarray, "chains times values"]:
@@ -96,11 +106,9 @@ class NUTSRun:
         for i, chain in enumerate(self.chains):
             key = jax.random.fold_in(jax.random.fold_in(self.key, i), self.steps)
             self.chains[i], info, probe = _advance(
-                self.density, self.sampler, self.X, self.y, chain, key, steps
+                self.density, self.sampler, self.batch, chain, key, steps
             )
-            self.divergences += int(info.is_divergent.sum())
-            self.acceptance.append(float(info.acceptance_rate.mean()))
-            self.leapfrogs += int(info.num_integration_steps.sum())
+            self.told = self.told.add(info)
             probes.append(np.asarray(probe))
         self.steps += steps
         return np.stack(probes)
@@ -118,31 +126,49 @@ class NUTSRun:
         return {
             "steps": self.steps,
             "temperature": float(self.density.temperature),
-            "divergences": self.divergences,
-            "acceptance": float(np.mean(self.acceptance)) if self.acceptance else float("nan"),
-            "leapfrogs": self.leapfrogs,
+            "divergences": int(self.told.divergences),
+            "acceptance": float(self.told.acceptance) / max(int(self.told.transitions), 1),
+            "leapfrogs": int(self.told.leapfrogs),
             "step_size": float(np.mean([c.step_size for c in self.chains])),
         }
 
 
-def _log_density(density: Density, X: Array, y: Array) -> Callable[[Vector], Float[Array, ""]]:
+class Told(NamedTuple):
+    """What NUTS has told of all transitions so far; acceptance is a sum."""
+
+    transitions: int
+    divergences: int
+    acceptance: float
+    leapfrogs: int
+
+    def add(self, info: "_Told") -> "Told":
+        return Told(
+            self.transitions + len(info.is_divergent),
+            self.divergences + int(info.is_divergent.sum()),
+            self.acceptance + float(info.acceptance_rate.sum()),
+            self.leapfrogs + int(info.num_integration_steps.sum()),
+        )
+
+
+def _log_density(
+    density: Density, batch: tuple[Array, ...]
+) -> Callable[[Vector], Float[Array, ""]]:
     join = joiner(density.prior)
-    return lambda position: density(join(position, None), X, y)
+    return lambda position: density(join(position, None), *batch)
 
 
 @eqx.filter_jit
 def _warm_up(
     density: Density,
     sampler: NUTS,
-    X: Array,
-    y: Array,
+    batch: tuple[Array, ...],
     chain: Chain,
     key: PRNGKeyArray,
     steps: int,
 ) -> Chain:
     adaptation = blackjax.window_adaptation(
         blackjax.nuts,
-        _log_density(density, X, y),
+        _log_density(density, batch),
         target_acceptance_rate=sampler.target_acceptance,
         max_num_doublings=sampler.max_doublings,
     )
@@ -156,13 +182,12 @@ def _warm_up(
 def _advance(
     density: Density,
     sampler: NUTS,
-    X: Array,
-    y: Array,
+    batch: tuple[Array, ...],
     chain: Chain,
     key: PRNGKeyArray,
     steps: int,
 ) -> tuple[Chain, Any, Float[Array, "times values"]]:
-    log_density = _log_density(density, X, y)
+    log_density = _log_density(density, batch)
     join = joiner(density.prior)
     kernel: Any = blackjax.nuts(
         log_density,
@@ -170,7 +195,7 @@ def _advance(
         inverse_mass_matrix=chain.inverse_mass,
         max_num_doublings=sampler.max_doublings,
     )
-    probe_x = X[probe_rows(len(X), PROBE_POINTS)]
+    probe_x = batch[0][probe_rows(len(batch[0]), PROBE_POINTS)]
 
     def step(state: PyTree, key: PRNGKeyArray) -> tuple[PyTree, Any]:
         state, info = kernel.step(key, state)

@@ -23,7 +23,8 @@ class Posterior(eqx.Module):
 
     `probe` traces function values at a few points between draws, for diagnostics. `report` holds
     what the sampler says of itself (temperatures, clamped noise, divergences). With a `scaling`,
-    inputs and predictions are on the original scale of the data.
+    inputs and predictions are on the original scale of the data. `ending` is where the sampler
+    stood after the last draw, so that it can go on from there.
     """
 
     prior: Prior
@@ -32,6 +33,7 @@ class Posterior(eqx.Module):
     probe: Float[np.ndarray, "chains times values"]
     report: dict[str, Any]
     scaling: Scaling | None = None
+    ending: Any = None
 
     @property
     def chains(self) -> int:

@@ -64,7 +64,7 @@ class SGHMCRun:
         if isinstance(data, OnDisk) and self.batch_size is None:
             raise ValueError("rows on disk cannot all be used in every step: give a batch_size")
         self.data = jax.device_put(data, everywhere) if isinstance(data, InMemory) else data
-        probe_x, _ = data.gather(probe_rows(data.rows, PROBE_POINTS))  # type: ignore[arg-type]
+        probe_x, *_ = data.gather(probe_rows(data.rows, PROBE_POINTS))  # type: ignore[arg-type]
         self.probe_x = jax.device_put(jnp.asarray(probe_x), everywhere)
         key_steps, self.key_report = jax.random.split(key)
         by_chain = NamedSharding(self.mesh, CHAINS)
@@ -73,11 +73,20 @@ class SGHMCRun:
         self.state = jax.device_put(start, by_chain)
         self.steps = 0
 
+    @property
+    def ending(self) -> Chain:
+        """All that is needed to go on from here, beside the number of steps."""
+        return self.state
+
+    def go_on_from(self, ending: Chain, steps: int) -> None:
+        """Stand where another run of the same settings stood after so many steps."""
+        self.state = jax.device_put(ending, NamedSharding(self.mesh, CHAINS))
+        self.steps = steps
+
     def burn_in(self, steps: int, chunk: int, look: Callable[[str], None]) -> None:
-        """Adapt the estimates of the gradient's moments for so many steps, a chunk at a time."""
-        end = self.steps + steps
-        while self.steps < end:
-            self._advance(min(chunk, end - self.steps), adapting=True)
+        """Adapt the gradient's moments up to so many steps in all, a chunk at a time."""
+        while self.steps < steps:
+            self._advance(min(chunk, steps - self.steps), adapting=True)
             look("burn-in")
 
     def advance(self, steps: int) -> Float[np.ndarray, "chains times values"]:
@@ -232,7 +241,7 @@ def _advance(
             if data is None:
                 batch = picked
             else:
-                batch = (data.X, data.y) if picked is None else data.gather(picked)
+                batch = data.batch if picked is None else data.gather(picked)
             slope = partial(_by_position, gradient, chain.held)
             if adapting:
                 moved, _ = sampler.adapt(key, chain.sampler, batch, slope)
@@ -286,7 +295,7 @@ def _by_position(
 
 @eqx.filter_jit
 def _info(
-    density: Density, sampler: SGHMC, batches: tuple[Array, Array] | None, state: Chain
+    density: Density, sampler: SGHMC, batches: tuple[Array, ...] | None, state: Chain
 ) -> sghmc.Info:
     """The sampler's report on every weight, with the minibatch noise measured in place."""
     gradient = _gradient(density)

@@ -9,7 +9,7 @@ from typing import Any
 from tinygp import kernels, transforms
 from tinygp.kernels.distance import L1Distance, L2Distance
 
-from goodprior.beliefs import Box, GaussianProcess, Grid, HierarchicalGP, Mix, Rows, Stacked
+from goodprior.beliefs import Box, GaussianProcess, Grid, HierarchicalGP, Mix, Near, Rows, Stacked
 from goodprior.beliefs.kernels import KERNELS, PROFILES, Radial
 from goodprior.data import Scaling
 from goodprior.distributions import Fixed, LogNormal
@@ -39,7 +39,19 @@ _GOODPRIOR: tuple[type, ...] = (
     # networks
     *(MLP, Dense, Architecture, Parameter),
     # beliefs
-    *(GaussianProcess, HierarchicalGP, Stacked, Radial, Rows, Box, Grid, Mix, LogNormal, Fixed),
+    *(
+        GaussianProcess,
+        HierarchicalGP,
+        Stacked,
+        Radial,
+        Rows,
+        Box,
+        Grid,
+        Near,
+        Mix,
+        LogNormal,
+        Fixed,
+    ),
     # priors and their latents
     *(GaussianPrior, HierarchicalPrior, FlowPrior, LearnedNoise),
     *(PlanarFlow, WeightsAndVariances, WithNoise, NoisyNetwork),
@@ -61,6 +73,7 @@ CLASSES: dict[str, type] = {
     "sghmc.State": sghmc.State,
     "sghmc.Chain": sghmc_run.Chain,
     "nuts.Chain": nuts.Chain,
+    "nuts.Told": nuts.Told,
 }
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
