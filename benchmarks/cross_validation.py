@@ -76,7 +76,8 @@ def main() -> None:
     evaluate(fixed.scales)  # compile, so that all are timed alike
     for way in ("fg", "gpi-g"):
         if {"way": way, "number": 0} not in table:
-            keep(way, 0, bl.Validation(proposed, X, y, key)(way))
+            _, timed = (bl.Validation(proposed, X, y, key)(way) for _ in range(2))
+            keep(way, 0, timed)
     grid = bl.scale_grid(network, args.per_parameter)
     order = np.random.default_rng(args.seed).permutation(len(grid))[: args.limit]
     shuffled = [grid[i] for i in order]
@@ -96,10 +97,14 @@ def main() -> None:
         spent = np.cumsum([trial.seconds for trial in found])
         dots = axis.scatter(spent, [trial.nll for trial in found], s=6, alpha=0.4)
         color = dots.get_facecolor()[0][:3]
-        axis.step(*bl.progress_front(found), where="post", color=color, label=f"{way}: best so far")
+        front = bl.progress_front(found)
+        ends = np.append(front[0], spent[-1]), np.append(front[1], front[1][-1])
+        axis.step(*ends, where="post", color=color, label=f"{way}: best so far")
     for way, marker in (("fg", "x"), ("gpi-g", "^")):
         (row,) = [row for row in table.rows if row["way"] == way]
         axis.scatter(row["seconds"], row["nll"], marker=marker, s=90, label=way)
+    top = np.quantile([row["nll"] for row in table.rows], 0.8)  # the worst go out of sight
+    axis.set_ylim(top=top + 0.5)
     axis.set(xscale="log", xlabel="seconds in all", ylabel="validation NLL", title=args.dataset)
     axis.legend()
     figure.savefig(args.out.with_suffix(".png"))
