@@ -144,6 +144,13 @@ def test_predictions_are_on_the_scale_of_the_data():
     np.testing.assert_allclose(ours.std, theirs.std * scaling.y_std, rtol=1e-4)
 
 
+def test_rows_with_other_columns_are_refused(as_users_run_it):
+    laplace = laplace_at(MODE, X, Y, key=jax.random.key(2))
+    for ask in (laplace.predict, laplace.functions):
+        with pytest.raises(ValueError, match="does not take rows of X, which has 3 columns"):
+            ask(np.ones((4, 3)))
+
+
 def test_what_cannot_be_done_is_refused(as_users_run_it):
     network = MLP(2, (5,), 1, key=jax.random.key(0))
     key = jax.random.key(0)
