@@ -3,7 +3,7 @@
     python -m benchmarks.baselines --datasets boston concrete energy wine --splits 5 --depths 1 2
     python -m benchmarks.baselines --datasets boston --splits 1 --quick   # does it run?
 
-FG, FH, GPi-G and GPi-H with SGHMC are `python -m benchmarks.uci_regression`.
+FG, FH, GPi-G and GPi-H with SGHMC are `goodprior study run uci-regression`.
 """
 
 import argparse
@@ -17,9 +17,9 @@ import numpy as np
 
 import goodprior as gp
 from benchmarks.table import Table
-from benchmarks.uci_regression import NOISE_VARIANCE
 from goodprior import baselines as bl
 from goodprior.data import load
+from goodprior.studies.protocol import NOISE_VARIANCE
 
 
 class Job(NamedTuple):

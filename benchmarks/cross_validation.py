@@ -18,9 +18,9 @@ import numpy as np
 
 import goodprior as gp
 from benchmarks.table import Table
-from benchmarks.uci_regression import NOISE_VARIANCE
 from goodprior import baselines as bl
 from goodprior.data import load
+from goodprior.studies.protocol import NOISE_VARIANCE
 
 
 def main() -> None:

@@ -20,9 +20,9 @@ import pandas as pd
 
 import goodprior as gp
 from benchmarks.table import Table
-from benchmarks.uci_regression import NOISE_VARIANCE
 from goodprior.data import load
 from goodprior.matching import KL, Distance, KLStein, squared_mmd
+from goodprior.studies.protocol import NOISE_VARIANCE
 
 DISTANCES: dict[str, Callable[[], Distance]] = {
     "energy": lambda: gp.Energy(settles=False),
