@@ -1,7 +1,7 @@
 """goodprior: from a belief about functions to a prior over weights, and to its posterior.
 
 The rooms, in the order in which data flows: `networks`, `beliefs`, `priors`, `matching`, `data`,
-`inference`, `evaluation`, `plots`, `studies`, `cli`.
+`inference`, `evaluation`, `baselines`, `plots`, `studies`, `cli`.
 """
 
 from importlib import import_module
@@ -21,6 +21,7 @@ _ROOMS = {
         "Near",
         "Rows",
         "Stacked",
+        "fit_belief",
         "matern12",
         "matern32",
         "matern52",
@@ -38,7 +39,7 @@ _ROOMS = {
         "Prior",
         "named_prior",
     ),
-    "matching": ("MMD", "Energy", "Sliced", "Wasserstein", "compare", "match"),
+    "matching": ("KL", "MMD", "Energy", "KLStein", "Sliced", "Wasserstein", "compare", "match"),
     "data": ("Scaling",),
     "inference": (
         "NUTS",
@@ -53,6 +54,17 @@ _ROOMS = {
         "sample_posterior",
     ),
     "evaluation": ("diagnose", "regression_metrics"),
+    "baselines": (
+        "Laplace",
+        "MarginalLikelihood",
+        "fit_early_stopping",
+        "fit_ensemble",
+        "fit_fbnn",
+        "fit_laplace",
+        "fit_map",
+        "laplace_at",
+        "tune",
+    ),
     "devices": ("use_all_cores",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
@@ -60,6 +72,7 @@ _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 __all__ = [*_ROOM_OF, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 if TYPE_CHECKING:
+    from goodprior.baselines import *  # noqa: F403
     from goodprior.beliefs import *  # noqa: F403
     from goodprior.data import *  # noqa: F403
     from goodprior.devices import *  # noqa: F403

@@ -68,7 +68,6 @@ def test_early_stopping_keeps_the_weights_that_did_best_on_rows_kept_aside():
     """Twelve noisy rows and far too low a noise variance: going on makes it worse."""
     few, targets = X[:12], Y[:12] + RNG.normal(size=12)
     settings = {"batch_size": None, "learning_rate": 0.05, "validation": 0.5, "epochs": 500}
-    settings["key"] = jax.random.key(1)
     stopped, longest = (
         fit_early_stopping(
             SMALL,

@@ -38,7 +38,7 @@ from goodprior.data.scaling import Scaling
 from goodprior.inference.batches import AnyArray, InMemory
 from goodprior.inference.chains import Progress
 from goodprior.inference.likelihoods import Binary, Categorical, Gaussian, Likelihood
-from goodprior.inference.posterior import Posterior
+from goodprior.inference.posterior import Posterior, output_shape
 from goodprior.inference.predictive import ClassPrediction, Prediction
 from goodprior.priors import GaussianPrior
 
@@ -111,7 +111,9 @@ class Laplace(eqx.Module):
         return prediction.rescale(self.scaling.y_mean, self.scaling.y_std)
 
     def _inputs(self, X: object) -> Float[Array, "points in"]:
-        return checks.matrix("X", X) if self.scaling is None else self.scaling.inputs(X)
+        x = checks.matrix("X", X) if self.scaling is None else self.scaling.inputs(X)
+        output_shape(self.prior, self.mode, x[0])
+        return x
 
 
 def fit_laplace(

@@ -18,7 +18,7 @@ from goodprior.inference.batches import Data, InMemory, OnDisk, first_row
 from goodprior.inference.density import Density
 from goodprior.inference.likelihoods import Likelihood
 from goodprior.inference.nuts import NUTS, NUTSRun
-from goodprior.inference.posterior import Posterior
+from goodprior.inference.posterior import Posterior, output_shape
 from goodprior.inference.sghmc import SGHMC
 from goodprior.inference.sghmc_run import SGHMCRun
 from goodprior.priors import Prior
@@ -165,17 +165,12 @@ def check_data(
             raise ValueError(f"weights must have {len(data.X)} entries, one for each row of X")
     x, target = first_row(data)
     latent = jax.eval_shape(prior.sample, jax.random.key(0))
-    try:
-        output = jax.eval_shape(lambda latent: prior.weights(latent)(x), latent)
-    except TypeError as error:
-        raise ValueError(
-            f"the network does not take rows of X, which has {len(x)} columns: {error}"
-        ) from error
+    shape = output_shape(prior, latent, x)
     needed = likelihood.outputs(1 if target.ndim == 0 else len(target))
-    if output.shape != (needed,):
+    if shape != (needed,):
         raise ValueError(
             f"{type(likelihood).__name__} needs a network with {needed} outputs for these "
-            f"targets, but it returns {output.shape}"
+            f"targets, but it returns {shape}"
         )
     return data
 

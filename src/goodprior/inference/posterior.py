@@ -48,12 +48,7 @@ class Posterior(eqx.Module):
         x = checks.matrix("X", X) if self.scaling is None else self.scaling.inputs(X)
         flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), self.draws)
         first = jax.tree.map(lambda leaf: leaf[0], flat)
-        try:
-            jax.eval_shape(lambda latent, row: self.prior.weights(latent)(row), first, x[0])
-        except TypeError as error:
-            raise ValueError(
-                f"the network does not take rows of X, which has {x.shape[1]} columns: {error}"
-            ) from error
+        output_shape(self.prior, first, x[0])
         count = self.chains * self.draws_per_chain
         rows = max(1, BLOCK // (count * 100))
         blocks = [_functions(self.prior, flat, x[i : i + rows]) for i in range(0, len(x), rows)]
@@ -65,6 +60,17 @@ class Posterior(eqx.Module):
         if self.scaling is None or not isinstance(prediction, Prediction):
             return prediction
         return prediction.rescale(self.scaling.y_mean, self.scaling.y_std)
+
+
+def output_shape(prior: Prior, latent: Latent, row: Float[Array, " in"]) -> tuple[int, ...]:
+    """The shape of the network's outputs for a row of X, or a `ValueError` if it takes no such."""
+    try:
+        output = jax.eval_shape(lambda latent: prior.weights(latent)(row), latent)
+    except TypeError as error:
+        raise ValueError(
+            f"the network does not take rows of X, which has {len(row)} columns: {error}"
+        ) from error
+    return output.shape
 
 
 @eqx.filter_jit

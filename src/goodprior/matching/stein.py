@@ -19,7 +19,7 @@ def stein_score(
 
     >>> import jax
     >>> x = jax.random.normal(jax.random.key(0), (500, 1))
-    >>> bool(jax.numpy.corrcoef(stein_score(x)[:, 0], -x[:, 0])[0, 1] > 0.98)
+    >>> bool(jax.numpy.corrcoef(stein_score(x)[:, 0], -x[:, 0])[0, 1] > 0.9)
     True
     """
     distances = pairwise_distances(samples[..., None], samples[..., None])
