@@ -66,6 +66,7 @@ _ROOMS = {
         "tune",
     ),
     "devices": ("use_all_cores",),
+    "estimators": ("BNNClassifier", "BNNRegressor", "load", "save"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from goodprior.data import *  # noqa: F403
     from goodprior.devices import *  # noqa: F403
     from goodprior.distributions import *  # noqa: F403
+    from goodprior.estimators import *  # noqa: F403
     from goodprior.evaluation import *  # noqa: F403
     from goodprior.inference import *  # noqa: F403
     from goodprior.matching import *  # noqa: F403

@@ -254,4 +254,4 @@ def in_memory(
 def parts(key: PRNGKeyArray, data: InMemory, share: float) -> tuple[InMemory, InMemory]:
     """Rows to train on, and rows to validate on."""
     kept, held = hold_out(key, data.rows, share)
-    return InMemory(*data.gather(kept)), InMemory(*data.gather(held))
+    return data.part(kept), data.part(held)

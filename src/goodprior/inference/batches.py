@@ -35,6 +35,11 @@ class InMemory(NamedTuple):
         """These rows as a batch."""
         return tuple(part[rows] for part in self.batch)
 
+    def part(self, rows: Int[AnyArray, " some"]) -> "InMemory":
+        """These rows alone."""
+        weights = None if self.weights is None else self.weights[rows]
+        return InMemory(self.X[rows], self.y[rows], weights)
+
 
 class OnDisk:
     """A `numpy.memmap`: a chunk's batches are gathered on the host and scanned over.

@@ -85,18 +85,21 @@ class StudentT(Likelihood):
 class Heteroscedastic(Likelihood):
     """Gaussian noise whose variance is the network's to say.
 
-    The first half of the outputs are means, the second half log variances. With the prior wrapped
-    in `LearnedNoise` the log variances are constants that are sampled with the weights; with a
-    network of twice the outputs, and a belief for them, they depend on the input.
+    The first half of the outputs are means, the second half log variances, in units of
+    `typical_variance`. With the prior wrapped in `LearnedNoise` the log variances are constants
+    that are sampled with the weights; with a network of twice the outputs, and a belief for them,
+    they depend on the input.
 
-    The log variance is kept above `log(least_variance)`, so that a few rows explained perfectly
-    cannot run the density up without limit.
+    The variance is kept above `least_variance`, so that a few rows explained perfectly cannot run
+    the density up without limit.
     """
 
     least_variance: float = 1e-6
+    typical_variance: float = 1.0
 
     def __check_init__(self):
         checks.positive("least_variance", self.least_variance)
+        checks.positive("typical_variance", self.typical_variance)
 
     def targets(self, y: object) -> Float[Array, "rows targets"]:
         return checks.table("y", y)
@@ -106,7 +109,8 @@ class Heteroscedastic(Likelihood):
 
     def _split(self, outputs: Float[Array, "*shape out"]) -> tuple[Array, Array]:
         mean, log_variance = jnp.split(outputs, 2, axis=-1)
-        return mean, jnp.sqrt(jnp.exp(log_variance) + self.least_variance)
+        variance = self.typical_variance * jnp.exp(log_variance)
+        return mean, jnp.sqrt(variance + self.least_variance)
 
     def log_prob(
         self, output: Float[Array, " out"], y: Float[Array, " targets"]

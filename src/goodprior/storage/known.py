@@ -9,7 +9,16 @@ from typing import Any
 from tinygp import kernels, transforms
 from tinygp.kernels.distance import L1Distance, L2Distance
 
-from goodprior.beliefs import Box, GaussianProcess, Grid, HierarchicalGP, Mix, Near, Rows, Stacked
+from goodprior.beliefs import (
+    Box,
+    GaussianProcess,
+    Grid,
+    HierarchicalGP,
+    Mix,
+    Near,
+    Rows,
+    Stacked,
+)
 from goodprior.beliefs.kernels import KERNELS, PROFILES, Radial
 from goodprior.data import Scaling
 from goodprior.distributions import Fixed, LogNormal

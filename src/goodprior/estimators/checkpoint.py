@@ -1,0 +1,79 @@
+"""Checkpoints of a fit: a folder from which the same fit goes on after any interruption."""
+
+import hashlib
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from goodprior import storage
+
+SHARE = 0.05  # of the time that writing may take
+
+
+class Checkpoint:
+    """The stages of one fit in a folder, each a sealed file; None: nothing is kept.
+
+    The folder belongs to one fit: other data or settings are refused. Every write replaces a
+    file as a whole, so that a fit killed at any moment finds the last complete one.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str] | None):
+        self.folder = None if folder is None else Path(folder)
+        self._spent, self._since = 0.0, time.monotonic()
+        if self.folder is not None:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise OSError(
+                    f"the checkpoint folder {self.folder} cannot be made: {error}"
+                ) from error
+
+    def claim(self, seed: int, settings: dict[str, Any], *arrays: np.ndarray | None) -> int:
+        """The seed of the fit in this folder: the given one, or that of the fit begun earlier."""
+        if self.folder is None:
+            return seed
+        print_ = _fingerprint(settings, arrays)
+        known = self.get("fit")
+        if known is None:
+            self.put("fit", {"fingerprint": print_, "seed": seed})
+            return seed
+        if known["fingerprint"] != print_:
+            raise ValueError(
+                f"{self.folder} holds a checkpoint of another fit (other data or settings): "
+                "choose an empty folder, or delete this one"
+            )
+        return known["seed"]
+
+    def get(self, stage: str, network: Any = None) -> Any:
+        """What was put for this stage, or None."""
+        if self.folder is None or not self._path(stage).exists():
+            return None
+        return storage.read(self._path(stage), kind=stage, network=network)
+
+    def put(self, stage: str, thing: Any) -> None:
+        """Keep the thing for this stage."""
+        if self.folder is not None:
+            started = time.monotonic()
+            storage.write(self._path(stage), thing, kind=stage)
+            self._spent += time.monotonic() - started
+
+    def put_sometimes(self, stage: str, thing: Any) -> None:
+        """Keep the thing, unless writing has lately taken too much of the time."""
+        if self._spent <= SHARE * (time.monotonic() - self._since):
+            self.put(stage, thing)
+
+    def _path(self, stage: str) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{stage}.safetensors"
+
+
+def _fingerprint(settings: dict[str, Any], arrays: tuple[np.ndarray | None, ...]) -> str:
+    digest = hashlib.sha256(repr(sorted(settings.items())).encode())
+    for array in arrays:
+        found = np.ascontiguousarray([] if array is None else array)
+        digest.update(repr((found.shape, str(found.dtype))).encode())
+        digest.update(found.tobytes() if found.dtype != object else repr(found.tolist()).encode())
+    return digest.hexdigest()

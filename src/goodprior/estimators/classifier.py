@@ -1,0 +1,87 @@
+"""The classifier: probabilities that know what they do not know."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from goodprior.estimators.base import BNN, Model
+from goodprior.estimators.words import Task
+from goodprior.inference import Binary, Categorical, ClassPrediction, Likelihood
+
+
+class BNNClassifier(ClassifierMixin, BNN):
+    """Bayesian neural network classification with a prior that says what functions are like.
+
+    Labels may be numbers or text. The settings are those of `BNNRegressor`, without the noise; a
+    belief is about the logits.
+
+    >>> import numpy as np
+    >>> X = np.linspace(-2, 2, 40)[:, None]
+    >>> y = np.where(X[:, 0] > 0, "high", "low")
+    >>> model = BNNClassifier(hidden=(10,), chains=2, burn_in=50, draws=5, thinning=20,
+    ...                       random_state=0).fit(X, y)
+    >>> model.predict([[-2.0], [2.0]]).tolist(), model.predict_proba(X).shape
+    (['low', 'high'], (40, 2))
+    """
+
+    TASK: ClassVar[Task] = "classification"
+
+    def _model(self, targets: int) -> Model:
+        if isinstance(self.likelihood, Likelihood):
+            likelihood = self.likelihood
+        elif self.likelihood != "auto":
+            raise ValueError(f"likelihood must be auto or an object, got {self.likelihood!r}")
+        else:
+            classes = len(getattr(self, "classes_", (0, 1)))
+            likelihood = Binary() if classes == 2 else Categorical(classes)
+        return Model(likelihood, likelihood.outputs(1))
+
+    def _targets(self, y: Any) -> np.ndarray:
+        check_classification_targets(y)
+        labels = column_or_1d(y, warn=True)
+        self.classes_, numbers = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y has only one class, {self.classes_[0]!r}: a classifier needs two or more"
+            )
+        return numbers
+
+    def _known_targets(self, y: Any) -> np.ndarray:
+        labels = column_or_1d(y)
+        numbers = np.searchsorted(self.classes_, labels)
+        numbers = np.minimum(numbers, len(self.classes_) - 1)
+        unknown = self.classes_[numbers] != labels
+        if unknown.any():
+            found = sorted(set(labels[unknown].tolist()))
+            raise ValueError(f"y has labels {found}, training had {self.classes_.tolist()}")
+        return numbers
+
+    def _prediction(self, X: Any) -> ClassPrediction:
+        check_is_fitted(self, "posterior_")
+        prediction = self.posterior_.predict(self._check_new(X))
+        assert isinstance(prediction, ClassPrediction)
+        return prediction
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class, in the order of `classes_`."""
+        found = np.asarray(self._prediction(X).probabilities, np.float64)
+        return found / found.sum(axis=1, keepdims=True)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_uncertainty(self, X: Any) -> dict[str, np.ndarray]:
+        """In nats: the `entropy` of the probabilities, and the part that more data could remove."""
+        prediction = self._prediction(X)
+        return {
+            "entropy": np.asarray(prediction.entropy, np.float64),
+            "removable": np.asarray(prediction.mutual_information, np.float64),
+        }
+
+    def _functions(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "posterior_")
+        return np.asarray(self.posterior_.functions(self._check_new(X)), np.float64)

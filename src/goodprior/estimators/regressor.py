@@ -1,0 +1,168 @@
+"""The regressor: numbers with error bars."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from goodprior import checks
+from goodprior.estimators.base import BNN, Model
+from goodprior.estimators.words import NOISE, Task, noise_belief
+from goodprior.inference import Gaussian, Heteroscedastic, Likelihood, Prediction, StudentT
+from goodprior.inference.predictive import Of
+from goodprior.priors import LearnedNoise, Prior
+
+LIKELIHOODS = ("auto", "gaussian", "heteroscedastic", "student-t")
+LEAST_VARIANCE = 1e-4  # of standardised targets: a noise that is learned stays above 1 %
+
+
+class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
+    """Bayesian neural network regression with a prior that says what functions are like.
+
+    prior: `gpi-g`, `gpi-h` or `gpi-nf`, matched to the belief; `fg` or `fh`, not matched; or a
+    prior object, such as the `prior_` of another estimator.
+    belief: what functions are like: `smooth` (the default), `rough`, `periodic`, a table such as
+    `{"lengthscale": {"age": 10}, "amplitude": 3}` in the columns' and the target's units, or a
+    belief object in standard units.
+    method: `sghmc`, `nuts` or `map`.
+    likelihood: `heteroscedastic` (noise that is learned and depends on the inputs, the default
+    `auto`), `gaussian`, `student-t`, or a likelihood object.
+    noise_variance: of standardised targets for the latter two, or `auto` to learn it.
+    chains, burn_in, draws (per chain), thinning, batch_size, step_size, momentum_decay,
+    temperature: of the sampler; `auto` uses all rows in each step for small tables.
+    start: chains start near a `mode`, or at draws of the `prior`.
+    budget: seconds after which sampling ends with what there is.
+    hidden, activation: of the network; or `network`, any equinox module.
+
+    >>> import numpy as np
+    >>> X = np.linspace(-2, 2, 40)[:, None]
+    >>> model = BNNRegressor(hidden=(10,), chains=2, burn_in=50, draws=5, thinning=20,
+    ...                      random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> mean, std = model.predict(X, return_std=True)
+    >>> mean.shape, bool((std > 0).all())
+    ((40,), True)
+    """
+
+    TASK: ClassVar[Task] = "regression"
+
+    def __init__(
+        self,
+        prior: str | Prior = "gpi-g",
+        *,
+        belief: Any = None,
+        method: str = "sghmc",
+        hidden: Sequence[int] = (50, 50),
+        activation: str = "tanh",
+        network: Any = None,
+        likelihood: str | Likelihood = "auto",
+        noise_variance: float | str = "auto",
+        temperature: float = 1.0,
+        distance: Any = "energy",
+        chains: int = 4,
+        burn_in: int = 2000,
+        draws: int = 50,
+        thinning: int = 200,
+        batch_size: int | str | None = "auto",
+        step_size: float | str = "auto",
+        momentum_decay: float | str = "auto",
+        start: str = "mode",
+        budget: float | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            prior,
+            belief=belief,
+            method=method,
+            hidden=hidden,
+            activation=activation,
+            network=network,
+            likelihood=likelihood,
+            temperature=temperature,
+            distance=distance,
+            chains=chains,
+            burn_in=burn_in,
+            draws=draws,
+            thinning=thinning,
+            batch_size=batch_size,
+            step_size=step_size,
+            momentum_decay=momentum_decay,
+            start=start,
+            budget=budget,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.noise_variance = noise_variance
+
+    def _model(self, targets: int) -> Model:
+        if isinstance(self.likelihood, Likelihood):
+            return Model(self.likelihood, targets)
+        kind = checks.one_of("likelihood", self.likelihood, LIKELIHOODS)
+        if self.noise_variance != "auto":
+            variance = checks.positive("noise_variance", self.noise_variance)
+            if kind == "heteroscedastic":
+                raise ValueError("a heteroscedastic noise is learned: noise_variance must be auto")
+            if kind == "student-t":
+                return Model(StudentT(variance**0.5), targets)
+            return Model(Gaussian(variance), targets)
+        if kind == "student-t":
+            raise ValueError("a student-t noise needs a noise_variance: it is not learned")
+        if kind == "gaussian":
+            return Model(Heteroscedastic(LEAST_VARIANCE), targets, wrap=_LearnedNoise(targets))
+        likelihood = Heteroscedastic(LEAST_VARIANCE, exp(NOISE.location))
+        return Model(likelihood, targets, noise=noise_belief(self.n_features_in_, targets))
+
+    def _targets(self, y: Any) -> np.ndarray:
+        numbers = self._known_targets(y)
+        self._vector = numbers.ndim == 1
+        return numbers
+
+    def _known_targets(self, y: Any) -> np.ndarray:
+        return check_array(y, dtype="float64", ensure_2d=False, input_name="y")
+
+    def _shape(self, values: Any, axis: int = -1) -> np.ndarray:
+        """Numbers as wide as `y` was: one target has no axis of its own."""
+        array = np.asarray(values, np.float64)
+        return np.asarray(array.take(0, axis=axis)) if self._vector else array
+
+    def _prediction(self, X: Any) -> Prediction:
+        check_is_fitted(self, "posterior_")
+        prediction = self.posterior_.predict(self._check_new(X))
+        assert isinstance(prediction, Prediction)
+        return prediction
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The predictive mean, and the standard deviation of an observation: function and noise."""
+        prediction = self._prediction(X)
+        mean = self._shape(prediction.mean)
+        return (mean, self._shape(prediction.std)) if return_std else mean
+
+    def predict_quantiles(
+        self, X: Any, levels: Sequence[float] = (0.05, 0.5, 0.95), of: Of = "observation"
+    ) -> np.ndarray:
+        """Quantiles of an observation, or of the function: (levels, rows)."""
+        return self._shape(self._prediction(X).quantiles(list(levels), of))
+
+    def predict_interval(
+        self, X: Any, level: float = 0.95, of: Of = "observation"
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The central interval that holds an observation, or the function, so often."""
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie between 0 and 1, got {level!r}")
+        low, high = self._prediction(X).interval(level, of)
+        return self._shape(low), self._shape(high)
+
+    def _functions(self, X: Any) -> np.ndarray:
+        return self._shape(self._prediction(X).location)
+
+
+class _LearnedNoise:
+    """Puts a learned noise level beside a prior."""
+
+    def __init__(self, targets: int):
+        self.targets = targets
+
+    def __call__(self, prior: Prior) -> Prior:
+        return LearnedNoise(prior, NOISE, self.targets)
