@@ -1,6 +1,7 @@
 """The regressor: numbers with error bars."""
 
 from collections.abc import Sequence
+from math import exp
 from typing import Any, ClassVar
 
 import numpy as np
