@@ -3,9 +3,9 @@
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from os import PathLike
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import jax
 import numpy as np
@@ -37,6 +37,8 @@ from goodprior.networks import MLP
 from goodprior.priors import HierarchicalPrior, Prior, is_matched, named_prior
 from goodprior.progress import Tracker, tracking
 
+Fitted = TypeVar("Fitted", bound="BNN")
+
 METHODS = ("sghmc", "nuts", "map")
 FEW_ROWS = 2000  # up to so many rows every step of SGHMC uses all of them
 MODE_STEPS = 5000  # Adam steps, at most, to the mode where a chain starts
@@ -61,27 +63,27 @@ class BNN(BaseEstimator):
 
     def __init__(
         self,
-        prior: str | Prior = "gpi-g",
+        prior: Any = "gpi-g",
         *,
         belief: Any = None,
-        method: str = "sghmc",
-        hidden: Sequence[int] = (50, 50),
-        activation: str = "tanh",
+        method: Any = "sghmc",
+        hidden: Any = (50, 50),
+        activation: Any = "tanh",
         network: Any = None,
-        likelihood: str | Likelihood = "auto",
-        temperature: float = 1.0,
+        likelihood: Any = "auto",
+        temperature: Any = 1.0,
         distance: Any = "energy",
-        chains: int = 4,
-        burn_in: int = 2000,
-        draws: int = 50,
-        thinning: int = 200,
-        batch_size: int | str | None = "auto",
-        step_size: float | str = "auto",
-        momentum_decay: float | str = "auto",
-        start: str = "mode",
-        budget: float | None = None,
+        chains: Any = 8,
+        burn_in: Any = 1500,
+        draws: Any = 25,
+        thinning: Any = 200,
+        batch_size: Any = "auto",
+        step_size: Any = "auto",
+        momentum_decay: Any = "auto",
+        start: Any = "mode",
+        budget: Any = None,
         random_state: Any = None,
-        verbose: int = 0,
+        verbose: Any = 0,
     ):
         self.prior = prior
         self.belief = belief
@@ -113,13 +115,13 @@ class BNN(BaseEstimator):
         """Targets in numbers, once they are known to be fit for the task."""
 
     def fit(
-        self,
+        self: Fitted,
         X: Any,
         y: Any,
         sample_weight: Any = None,
         *,
         checkpoint: str | PathLike[str] | None = None,
-    ) -> Self:
+    ) -> Fitted:
         """Match the prior to the belief, then sample the posterior.
 
         With a `checkpoint` folder a fit that was killed goes on from there when it is started
@@ -156,7 +158,7 @@ class BNN(BaseEstimator):
         self._look_back(deadline.reason)
         return self
 
-    def fit_prior(self, X: Any) -> Self:
+    def fit_prior(self: Fitted, X: Any) -> Fitted:
         """Match the prior to the belief at these inputs, without any targets.
 
         Afterwards `prior_` can be given to another estimator, which will not match it again.
@@ -169,7 +171,7 @@ class BNN(BaseEstimator):
         self.prior_ = self._fit_prior(X, self._model(1), jax.random.key(seed))
         return self
 
-    def sample_more(self, draws: int) -> Self:
+    def sample_more(self: Fitted, draws: int) -> Fitted:
         """Go on where `fit` stopped, for so many further draws per chain."""
         check_is_fitted(self, "posterior_")
         if self.posterior_.ending is None or not hasattr(self, "_data"):

@@ -72,7 +72,8 @@ class BNNClassifier(ClassifierMixin, BNN):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def predict_uncertainty(self, X: Any) -> dict[str, np.ndarray]:
         """In nats: the `entropy` of the probabilities, and the part that more data could remove."""

@@ -4,7 +4,6 @@ import signal
 import threading
 import time
 from types import FrameType, TracebackType
-from typing import Self
 
 from goodprior.inference import StopSampling
 
@@ -26,7 +25,7 @@ class Deadline:
         self.reason: str | None = None
         self._before = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Deadline":
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._press)
         return self
