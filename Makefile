@@ -4,13 +4,16 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test lint install bench clean
+.PHONY: demo test test-slow lint install bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/goodprior demo
 
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest -n $(WORKERS) -m "not slow"
+
+test-slow: $(VENV)/.installed-dev
+	$(BIN)/pytest -n $(WORKERS) -m slow
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -1,5 +1,10 @@
 """What all tests share."""
 
+import os
+
+# Most of a test's time is compilation: programs this small need no optimising.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+
 import pytest
 from jaxtyping import config
 

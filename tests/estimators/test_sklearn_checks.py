@@ -22,6 +22,7 @@ DIFFERENT = {
 }
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [BNNRegressor(**SMALL), BNNClassifier(**SMALL)],
     expected_failed_checks=lambda estimator: DIFFERENT,

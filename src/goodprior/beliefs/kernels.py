@@ -8,11 +8,12 @@ from collections.abc import Callable
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 from tinygp import kernels, transforms
 from tinygp.kernels.distance import L2Distance
 
-Lengthscale = float | Float[Array, ""] | Float[Array, " inputs"]
+Lengthscale = float | Float[Array, ""] | Float[Array | np.ndarray, " inputs"]
 Scalar = float | Float[Array, ""]
 
 

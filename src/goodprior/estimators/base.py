@@ -43,6 +43,7 @@ METHODS = ("sghmc", "nuts", "map")
 FEW_ROWS = 2000  # up to so many rows every step of SGHMC uses all of them
 MODE_STEPS = 5000  # Adam steps, at most, to the mode where a chain starts
 MODE_BATCH = 64
+LEAST_DRAWS = 25  # of all chains together: fewer have no tail for PSIS to smooth
 FAR = 1.0  # a row this many ranges outside a column of the training data is far away
 
 
@@ -208,6 +209,11 @@ class BNN(BaseEstimator):
         X = self._check_new(X)
         numbers = self._known_targets(y)
         each = self._log_likelihoods(X, numbers)  # chains, draws, rows
+        if each.shape[0] * each.shape[1] < LEAST_DRAWS:
+            raise ValueError(
+                f"PSIS-LOO needs {LEAST_DRAWS} draws in all, there are "
+                f"{each.shape[0] * each.shape[1]}: sample_more"
+            )
         elpd, pareto_k, p_loo = array_stats.loo(np.moveaxis(each, -1, 0))
         return {
             "elpd": float(np.sum(elpd)),

@@ -4,7 +4,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from goodprior import storage
@@ -32,7 +31,7 @@ _FITTED = (
 )
 
 
-def save(thing: BaseEstimator | Prior, path: str | PathLike[str]) -> None:
+def save(thing: Any, path: str | PathLike[str]) -> None:
     """Write a fitted estimator, or a matched prior, to a `.safetensors` file.
 
     The file is replaced as a whole or not at all. Data are not in it, draws are.

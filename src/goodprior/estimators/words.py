@@ -44,7 +44,7 @@ class Understood:
 
 
 def understand(
-    said: Belief | str | Mapping[str, Any] | None,
+    said: object,
     scaling: Scaling,
     names: Sequence[str],
     *,

@@ -68,6 +68,9 @@ class Architecture(eqx.Module):
             found.append(Parameter(".".join(layer), kind, leaf.shape))
         self.parameters = tuple(found)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Architecture":
+        return self  # nothing in it changes, and a copied treedef would not be equinox's own
+
     @property
     def size(self) -> int:
         """The number of random weights."""

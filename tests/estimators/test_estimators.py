@@ -1,0 +1,228 @@
+import warnings
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from goodprior import BNNClassifier, BNNRegressor
+from goodprior.inference import Gaussian
+from goodprior.networks import MLP
+from tests.estimators.small import LABELS, SMALL, X, Y
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    frame = pd.DataFrame(X, columns=["wave", "slope", "nothing"])
+    return BNNRegressor(**SMALL).fit(frame, Y)
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return BNNClassifier(**SMALL).fit(X, LABELS)
+
+
+def frame_of(rows):
+    return pd.DataFrame(rows, columns=["wave", "slope", "nothing"])
+
+
+def test_the_regressor_predicts_with_honest_error_bars(regressor):
+    mean, std = regressor.predict(frame_of(X), return_std=True)
+    assert mean.shape == std.shape == (60,)
+    assert np.sqrt(np.mean((mean - Y) ** 2)) < 0.5 * Y.std()
+    low, high = regressor.predict_interval(frame_of(X), level=0.9)
+    assert 0.75 < np.mean((low < Y) & (high > Y)) <= 1
+    quantiles = regressor.predict_quantiles(frame_of(X), [0.1, 0.5, 0.9])
+    assert quantiles.shape == (3, 60)
+    assert (np.diff(quantiles, axis=0) > 0).all()
+    inner, outer = regressor.predict_interval(frame_of(X), of="function")
+    assert (outer - inner < high - low).mean() > 0.9
+    assert regressor.score(frame_of(X), Y) > 0.7
+
+
+def test_function_draws_have_the_mean_that_is_predicted(regressor):
+    functions = regressor.sample_functions(frame_of(X), n=30)
+    assert functions.shape == (30, 60)
+    np.testing.assert_allclose(
+        functions.mean(axis=0), regressor.predict(frame_of(X)), rtol=1e-4
+    )  # all draws there are
+    assert regressor.sample_functions(frame_of(X), n=50).shape == (50, 60)
+
+
+def test_the_belief_is_said_in_a_sentence(regressor):
+    assert "Smooth functions" in repr(regressor.belief_)
+    assert f"{1.05 * Y.std():.3g}" in repr(regressor.belief_)
+
+
+def test_sampling_more_gives_the_draws_of_a_longer_fit(regressor):
+    longer = BNNRegressor(**{**SMALL, "draws": 17}).fit(frame_of(X), Y)
+    more = BNNRegressor(**SMALL).fit(frame_of(X), Y).sample_more(2)
+    for one, other in zip(
+        jax.tree.leaves(longer.posterior_.draws),
+        jax.tree.leaves(more.posterior_.draws),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_far_away_rows_are_warned_about(regressor):
+    away = frame_of([[0.0, 50.0, 7.0], [0.0, 900.0, 7.0]])
+    with pytest.warns(UserWarning, match=r"1 of 2 rows .* slope"):
+        regressor.predict(away)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        regressor.predict(away[:1])
+
+
+def test_leaving_one_out_agrees_with_the_log_density_of_kept_rows():
+    """With a known answer: for a linear truth PSIS-LOO is near ridge regression's own errors."""
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(80, 2))
+    y = rows @ [1.0, -2.0] + 0.5 * rng.normal(size=80)
+    model = BNNRegressor(**{**SMALL, "draws": 40}, likelihood="gaussian").fit(rows, y)
+    errors = []
+    for i in range(80):
+        keep = np.arange(80) != i
+        ridge = Ridge(1e-3).fit(rows[keep], y[keep])
+        errors.append(y[i] - ridge.predict(rows[[i]])[0])
+    exact = -0.5 * np.log(2 * np.pi * 0.25) * 80 - 0.5 * np.sum(np.square(errors)) / 0.25
+    found = model.loo(rows, y)
+    assert found["elpd"] == pytest.approx(exact, abs=2 * found["se"])
+    assert found["p_loo"] > 1
+
+
+def test_the_classifier_knows_its_labels(classifier):
+    probabilities = classifier.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert classifier.classes_.tolist() == ["high", "low"]
+    assert set(classifier.predict(X)) <= {"high", "low"}
+    assert classifier.score(X, LABELS) > 0.8
+    unsure = classifier.predict_uncertainty(X)
+    assert (unsure["removable"] <= unsure["entropy"] + 1e-6).all()
+    assert classifier.loo(X, LABELS)["elpd"] < 0
+    with pytest.raises(ValueError, match="labels"):
+        classifier.loo(X[:2], ["high", "middle"])
+
+
+def test_a_matched_prior_is_used_again_without_matching(regressor):
+    again = BNNRegressor(**{**SMALL, "prior": regressor.prior_, "distance": "nonsense"})
+    again.fit(X, Y)
+    assert not hasattr(again, "history_")
+    assert again.prior_ is again.prior
+    scores = cross_val_score(clone(again), X, Y, cv=2)
+    assert len(scores) == 2
+
+
+def test_a_prior_can_be_fitted_without_targets():
+    model = BNNRegressor(**SMALL).fit_prior(X)
+    assert model.prior_.scales
+    assert model.history_.distance[-1] < model.history_.distance[0]
+
+
+def test_it_works_in_a_pipeline_and_with_several_targets():
+    both = np.column_stack([Y, -Y])
+    model = make_pipeline(StandardScaler(), BNNRegressor(**SMALL)).fit(X, both)
+    assert model.predict(X).shape == (60, 2)
+    _, std = model.predict(X, return_std=True)
+    assert std.shape == (60, 2)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"likelihood": "gaussian"},
+        {"likelihood": "gaussian", "noise_variance": 0.1},
+        {"likelihood": "student-t", "noise_variance": 0.1},
+        {"likelihood": Gaussian(0.1), "prior": "fh", "method": "nuts", "burn_in": 20, "draws": 4},
+        {"method": "map"},
+        {"network": MLP(3, (4,), 2, key=jax.random.key(5)), "prior": "fg", "start": "prior"},
+    ],
+    ids=str,
+)
+def test_other_settings_fit_as_well(settings):
+    model = BNNRegressor(**{**SMALL, "thinning": 10, **settings}).fit(X, Y)
+    assert model.score(X, Y) > 0
+    assert np.isfinite(model.predict(X, return_std=True)[1]).all()
+
+
+def test_weights_count_rows_in_distribution():
+    """A row of weight two acts like two rows: the predictive mean agrees within its error."""
+    rows, y = X[:30, :2], Y[:30]
+    weights = 1.0 + np.arange(30) % 2
+    twice = np.repeat(np.arange(30), weights.astype(int))
+    settings = {**SMALL, "prior": "fg", "likelihood": "gaussian", "draws": 60}
+    one = BNNRegressor(**settings).fit(rows, y, sample_weight=weights)
+    other = BNNRegressor(**settings).fit(rows[twice], y[twice])
+    unweighted = BNNRegressor(**settings).fit(rows, y)
+    spread = one.sample_functions(rows, 120).std(axis=0)
+    apart = np.abs(one.predict(rows) - other.predict(rows)) / spread
+    assert apart.mean() < 0.35
+    assert np.abs(unweighted.predict(rows) - other.predict(rows)).mean() > 0
+
+
+def test_a_budget_ends_the_run_with_what_there_is():
+    with pytest.warns(UserWarning, match="budget"):
+        model = BNNRegressor(**{**SMALL, "draws": 10_000}, budget=1.0).fit(X, Y)
+    assert 4 <= model.posterior_.draws_per_chain < 10_000
+
+
+@pytest.mark.parametrize(
+    ("rows", "y", "message"),
+    [
+        (np.full((5, 2), np.nan), np.zeros(5), "NaN"),
+        (np.full((5, 2), np.inf), np.zeros(5), "infinity"),
+        (np.zeros((1, 2)), np.zeros(1), "minimum of 2"),
+        (np.zeros((0, 2)), np.zeros(0), "0 sample"),
+        (np.zeros((5, 2)), np.zeros(4), "inconsistent"),
+        (np.full((5, 2), 1e300), np.arange(5.0), "X"),
+        (np.array([["a", "b"]] * 5, object), np.arange(5.0), "convert"),
+    ],
+)
+def test_bad_tables_meet_a_clear_error(rows, y, message):
+    with pytest.raises(ValueError, match=message):
+        BNNRegressor(**SMALL).fit(rows, y)
+
+
+def test_one_class_is_not_enough():
+    with pytest.raises(ValueError, match="only one class"):
+        BNNClassifier(**SMALL).fit(X, np.full(60, "same"))
+
+
+def test_other_columns_at_prediction_are_refused(regressor):
+    with pytest.raises(ValueError, match="feature names"):
+        regressor.predict(frame_of(X).rename(columns={"wave": "tide"}))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"method": "magic"}, "method"),
+        ({"prior": "gpi-x"}, "prior"),
+        ({"likelihood": "heteroscedastic", "noise_variance": 0.1}, "noise_variance"),
+        ({"likelihood": "student-t"}, "noise_variance"),
+        ({"noise_variance": -1.0}, "noise_variance"),
+        ({"belief": "strange"}, "belief"),
+        ({"start": "nowhere"}, "start"),
+    ],
+)
+def test_bad_settings_meet_a_clear_error(settings, message):
+    with pytest.raises(ValueError, match=message):
+        BNNRegressor(**{**SMALL, **settings}).fit(X, Y)
+
+
+def test_pictures_of_prior_and_posterior(regressor, classifier, tmp_path):
+    for i, figure in enumerate(
+        (
+            regressor.plot_prior(),
+            regressor.plot_posterior(X, Y),
+            classifier.plot_posterior(),
+        )
+    ):
+        figure.savefig(tmp_path / f"{i}.png")
+        assert (tmp_path / f"{i}.png").stat().st_size > 10_000
+    assert [axis.get_xlabel() for axis in regressor.plot_posterior().axes[:2]] == ["wave", "slope"]

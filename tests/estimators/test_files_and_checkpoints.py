@@ -1,0 +1,109 @@
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import jax
+import numpy as np
+import pytest
+
+import goodprior
+from goodprior import BNNClassifier, BNNRegressor
+from goodprior.networks import MLP
+from tests.estimators.small import LABELS, SMALL, X, Y
+
+BRIEF = {**SMALL, "prior": "fg"}
+
+
+def test_a_regressor_comes_back_from_its_file_as_it_was(tmp_path):
+    model = BNNRegressor(**BRIEF, belief={"lengthscale": 2.0}).fit(X, Y)
+    model.save(tmp_path / "model.safetensors")
+    again = goodprior.load(tmp_path / "model.safetensors")
+    assert type(again) is BNNRegressor
+    assert again.get_params() == model.get_params()
+    for one, other in zip(
+        model.predict(X, return_std=True), again.predict(X, return_std=True), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    assert repr(again.belief_) == repr(model.belief_)
+    assert str(again.diagnostics_) == str(model.diagnostics_)
+    with pytest.raises(ValueError, match="nothing to go on with"):
+        again.sample_more(2)
+
+
+def test_a_classifier_keeps_its_labels(tmp_path):
+    model = BNNClassifier(**BRIEF).fit(X, LABELS)
+    model.save(tmp_path / "model.safetensors")
+    again = goodprior.load(tmp_path / "model.safetensors")
+    assert again.predict(X).tolist() == model.predict(X).tolist()
+
+
+def test_a_prior_and_a_network_of_ones_own(tmp_path):
+    model = BNNRegressor(**SMALL).fit_prior(X)
+    goodprior.save(model.prior_, tmp_path / "prior.safetensors")
+    assert goodprior.load(tmp_path / "prior.safetensors").scales == model.prior_.scales
+    with pytest.raises(ValueError, match="can be saved"):
+        goodprior.save(MLP(1, (2,), 1, key=jax.random.key(0)), tmp_path / "no.safetensors")
+
+
+def test_another_fit_does_not_take_up_a_checkpoint(tmp_path):
+    BNNRegressor(**BRIEF).fit(X, Y, checkpoint=tmp_path / "run")
+    with pytest.raises(ValueError, match="another fit"):
+        BNNRegressor(**BRIEF).fit(X, Y + 1, checkpoint=tmp_path / "run")
+    with pytest.raises(ValueError, match="another fit"):
+        BNNRegressor(**{**BRIEF, "draws": 11}).fit(X, Y, checkpoint=tmp_path / "run")
+
+
+def test_a_checkpoint_folder_that_cannot_be_made_is_said_at_once(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(OSError, match="checkpoint folder"):
+        BNNRegressor(**BRIEF).fit(X, Y, checkpoint=tmp_path / "file" / "run")
+
+
+SCRIPT = textwrap.dedent(
+    """
+    import sys
+    import goodprior
+    from goodprior import BNNRegressor
+    from tests.estimators.small import SMALL, X, Y
+
+    settings = {**SMALL, "hidden": (4,), "draws": 60, "thinning": 200}
+    model = BNNRegressor(**settings).fit(X, Y, checkpoint=sys.argv[1])
+    model.save(sys.argv[2])
+    """
+)
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_a_fit_ends_with_the_same_draws(tmp_path):
+    def start(run, out):
+        return subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", SCRIPT, str(run), str(out)],
+            env={**os.environ, "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "compiled")},
+        )
+
+    whole = tmp_path / "whole.safetensors"
+    started = time.monotonic()
+    assert start(tmp_path / "whole", whole).wait() == 0
+    length = time.monotonic() - started
+    moments = random.Random(0)
+    killed = 0
+    broken = tmp_path / "broken.safetensors"
+    for _ in range(10):
+        process = start(tmp_path / "broken", broken)
+        time.sleep(moments.uniform(0.1, 0.9) * length)
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            killed += 1
+        process.wait()
+    assert killed >= 3
+    assert start(tmp_path / "broken", broken).wait() == 0
+    one, other = goodprior.load(whole), goodprior.load(broken)
+    for a, b in zip(
+        jax.tree.leaves(one.posterior_.draws), jax.tree.leaves(other.posterior_.draws), strict=True
+    ):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(one.posterior_.probe, other.posterior_.probe)
