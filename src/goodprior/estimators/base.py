@@ -138,7 +138,7 @@ class BNN(BaseEstimator):
         self.scaling_ = Scaling.fit(X, numbers if self.TASK == "regression" else None)
         self._remember_box(X)
         model = self._model(1 if numbers.ndim == 1 else numbers.shape[1])
-        with Deadline(self.budget) as deadline:
+        with Deadline(self.budget, say=bool(self.verbose)) as deadline:
             if (prior := keep.get("prior", self.network)) is None:
                 prior = self._fit_prior(X, model, key_prior)
                 keep.put("prior", prior)
@@ -181,7 +181,7 @@ class BNN(BaseEstimator):
             )
         checks.whole("draws", draws)
         wanted = self.posterior_.draws_per_chain + draws
-        with Deadline(self.budget) as deadline:
+        with Deadline(self.budget, say=bool(self.verbose)) as deadline:
             self.posterior_ = self._sample(
                 None, wanted, deadline, Checkpoint(None), self.posterior_
             )
@@ -384,6 +384,7 @@ class BNN(BaseEstimator):
     def _look_back(self, reason: str | None) -> None:
         """Say how the draws are."""
         self.n_iter_ = int(self.posterior_.report.get("steps", 0)) or 1
+        self.stopped_: str | None = reason
         self.diagnostics_: Diagnostics | None = None
         if self.posterior_.probe.shape[1] < 4:
             return

@@ -28,6 +28,7 @@ _FITTED = (
     "classes_",
     "n_iter_",
     "columns_",
+    "stopped_",
     "_vector",
 )
 
