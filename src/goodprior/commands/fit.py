@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goodprior.data.columns import Columns
 
 # For a first look. What it cuts is said when it is used.
-QUICK = {"hidden": (20, 20), "chains": 2, "burn_in": 300, "draws": 20, "thinning": 20}
+QUICK = {"hidden": (20, 20), "chains": 2, "burn_in": 1000, "draws": 20, "thinning": 100}
 
 
 class PriorName(StrEnum):
@@ -102,6 +102,9 @@ def fit(
     quick: Annotated[
         bool, typer.Option("--quick", help="A first look: a small network and short chains.")
     ] = False,
+    draws: Annotated[
+        int | None, typer.Option(help="Draws to keep per chain; more of them take longer.", min=2)
+    ] = None,
     budget: Annotated[
         float | None, typer.Option(help="Seconds after which sampling ends with what there is.")
     ] = None,
@@ -155,7 +158,9 @@ def fit(
             "random_state": seed,
             "verbose": int(not quiet),
         }
-        model = _estimator(table.task, settings | (QUICK if quick else {}))
+        settings |= QUICK if quick else {}
+        settings |= {} if draws is None else {"draws": draws}
+        model = _estimator(table.task, settings)
         model.fit(table.inputs, table.targets, checkpoint=checkpoint)
         model.columns_ = describe(table)
         model.save(out)
@@ -165,9 +170,8 @@ def fit(
             "seconds": time.monotonic() - started,
             "out": str(out),
         }
-        if not quiet:
-            for text in result["convergence"]:
-                typer.echo(f"warning: {text}", err=True)
+        for text in result["convergence"]:
+            typer.echo(f"warning: {text}", err=True)
         say(_summary(result))
         say(_next_steps(result, data, checkpoint))
         if as_json:
@@ -301,7 +305,7 @@ def _summary(result: dict[str, Any]) -> str:
 
 
 def _next_steps(result: dict[str, Any], data: Path, checkpoint: Path | None) -> str:
-    model = quote(result["out"])
+    model, draws = quote(result["out"]), result["draws_per_chain"]
     lines = [f"model: {result['out']}"]
     if result["stopped"]:
         more = (
@@ -310,6 +314,9 @@ def _next_steps(result: dict[str, Any], data: Path, checkpoint: Path | None) -> 
             else "with --checkpoint FOLDER the same command could go on from there"
         )
         lines.append(f"  sampling ended early because {result['stopped']}; {more}")
+    elif result["convergence"]:
+        longer = "leave out --quick" if result["quick"] else f"--draws {4 * draws}"
+        lines.append(f"  to sample longer: {longer}")
     lines.append(f"next:  goodprior show {model} {quote(str(data))} --out report.html")
     lines.append(f"       goodprior predict {model} NEW.csv --out predictions.csv")
     return "\n".join(lines)
