@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # For a first look. What it cuts is said when it is used.
 QUICK = {"hidden": (20, 20), "chains": 2, "burn_in": 1000, "draws": 20, "thinning": 100}
+ENOUGH_FOR_LOO = 25  # draws: with fewer there is no tail to smooth
 
 
 class PriorName(StrEnum):
@@ -269,7 +270,7 @@ def _what_quick_cuts() -> str:
 
 def _result(model: Any, table: Table, warned: list[str]) -> dict[str, Any]:
     posterior, found = model.posterior_, model.diagnostics_
-    sampled = model.method != "map"
+    enough = posterior.chains * posterior.draws_per_chain >= ENOUGH_FOR_LOO
     return {
         "task": table.task,
         "targets": table.names,
@@ -283,7 +284,7 @@ def _result(model: Any, table: Table, warned: list[str]) -> dict[str, Any]:
         "stopped": model.stopped_,
         "diagnostics": None if found is None else found.summary,
         "convergence": [] if found is None else found.warnings,
-        "loo": model.loo(table.inputs, table.targets) if sampled else None,
+        "loo": model.loo(table.inputs, table.targets) if enough else None,
         "warnings": warned,
     }
 

@@ -138,6 +138,7 @@ class BNN(BaseEstimator):
         self.scaling_ = Scaling.fit(X, numbers if self.TASK == "regression" else None)
         self._remember_box(X)
         model = self._model(1 if numbers.ndim == 1 else numbers.shape[1])
+        self._understand(model)
         with Deadline(self.budget, say=bool(self.verbose)) as deadline:
             if (prior := keep.get("prior", self.network)) is None:
                 prior = self._fit_prior(X, model, key_prior)
@@ -168,7 +169,9 @@ class BNN(BaseEstimator):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         self.scaling_ = Scaling.fit(X)
         self._remember_box(X)
-        self.prior_ = self._fit_prior(X, self._model(1), jax.random.key(seed))
+        model = self._model(1)
+        self._understand(model)
+        self.prior_ = self._fit_prior(X, model, jax.random.key(seed))
         return self
 
     def sample_more(self: Fitted, draws: int) -> Fitted:
@@ -244,15 +247,19 @@ class BNN(BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2)
         return X, self._targets(y)
 
+    def _understand(self, model: Model) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"column {i}" for i in range(self.n_features_in_)]
+        self.belief_: Understood = understand(
+            self.belief, self.scaling_, list(names), task=self.TASK, outputs=model.outputs
+        )
+
     def _fit_prior(self, X: np.ndarray, model: Model, key: jax.Array) -> Prior:
         """The prior over functions: the given one, or a named one, matched if it is to be."""
         keys = jax.random.split(key, 3)
         inputs = X.shape[1]
         noises = 0 if model.noise is None else model.outputs
-        names = getattr(self, "feature_names_in_", [f"column {i}" for i in range(inputs)])
-        self.belief_: Understood = understand(
-            self.belief, self.scaling_, list(names), task=self.TASK, outputs=model.outputs
-        )
         if isinstance(self.prior, Prior):
             return self.prior
         network = self.network
