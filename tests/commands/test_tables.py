@@ -270,6 +270,7 @@ def test_wrong_wishes_are_refused_before_any_work(arguments, complaint, folder):
         ("", "it is empty"),
         ("a,b\n1,2\n3\n", "line 3 has 1 columns"),
         ("a,b\n1,5\n1,7\n", "a: the same value in every row"),
+        ("a,b\n1,v\n2,w\n3,x\n", "b has 3 different values in 3 rows, such as 'v': too many"),
     ],
 )
 def test_wrong_tables_are_refused(text, complaint, folder):

@@ -165,6 +165,7 @@ def fit(
         model.fit(table.inputs, table.targets, checkpoint=checkpoint)
         model.columns_ = describe(table)
         model.save(out)
+    with for_people(f"stopped; the model is saved: {out}"), warnings_in_words():
         result = _result(model, table, warned) | {
             "seed": seed,
             "quick": quick,
@@ -183,6 +184,7 @@ def read_training_table(
     data: Path, targets: list[str], drop: list[str], impute: bool, task: str
 ) -> Table:
     """The file as inputs and targets. Columns with the same value in every row are left out."""
+    import numpy as np
     import pandas as pd
 
     from goodprior.data.tables import Columns, looks_like_classes, read_table, target_values
@@ -207,6 +209,12 @@ def read_training_table(
     elif task == "classification" and y.dtype.kind == "f" and (y % 1).any():
         raise ValueError(
             f"--task classification needs labels, and {names[0]} holds {y[y % 1 != 0][0]:g}"
+        )
+    if task == "classification" and (classes := len(np.unique(y))) > len(y) / 2:
+        raise ValueError(
+            f"{names[0]} has {classes} different values in {len(y)} rows, such as {str(y[0])!r}: "
+            "too many to be classes, and "
+            + ("no numbers" if y.dtype.kind not in "fiu" else "--task regression is for numbers")
         )
     return Table(inputs, y, names, columns, constant, _counters(frame[others]), task)
 

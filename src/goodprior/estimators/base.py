@@ -462,15 +462,17 @@ class _RunningRhat:
     """The present R-hat, in words, looked at every few seconds."""
 
     EVERY = 2.0
+    SHARE = 0.05  # of the time that looking may take
 
     def __init__(self) -> None:
-        self.words, self._last = "", 0.0
+        self.words, self._next = "", 0.0
 
     def look(self, posterior: Posterior) -> None:
         now = time.monotonic()
-        if now - self._last > self.EVERY and posterior.probe.shape[1] >= 8:
-            self._last = now
+        if now > self._next and posterior.probe.shape[1] >= 8:
             self.words = f", R-hat {diagnose(posterior).rhat.max():.2f}"
+            done = time.monotonic()
+            self._next = done + max(self.EVERY, (done - now) / self.SHARE)
 
     def __str__(self) -> str:
         return self.words
