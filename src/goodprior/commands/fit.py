@@ -213,8 +213,7 @@ def read_training_table(
     if task == "classification" and (classes := len(np.unique(y))) > len(y) / 2:
         raise ValueError(
             f"{names[0]} has {classes} different values in {len(y)} rows, such as {str(y[0])!r}: "
-            "too many to be classes, and "
-            + ("no numbers" if y.dtype.kind not in "fiu" else "--task regression is for numbers")
+            "too many to be classes" + " (--task regression?)" * (y.dtype.kind in "fiu")
         )
     return Table(inputs, y, names, columns, constant, _counters(frame[others]), task)
 
