@@ -147,7 +147,7 @@ def fit(
         said = read_belief(belief)
         table = read_training_table(data, target, drop or [], impute, task.value)
         say(_understood_table(table))
-        say(_understood_belief(said, table))
+        say(_understood_belief(said, table, prior.value))
         if quick:
             say(_what_quick_cuts())
         prepare()
@@ -256,15 +256,17 @@ def _understood_table(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _understood_belief(said: Any, table: Table) -> str:
+def _understood_belief(said: Any, table: Table, prior: str) -> str:
     """The belief in words, before any work begins; what is wrong with it is an error here."""
     from goodprior.data import Scaling
     from goodprior.estimators.words import understand
+    from goodprior.priors import is_matched
 
     scaling = Scaling.fit(table.inputs, table.targets if table.task == "regression" else None)
     names = list(table.inputs.columns)
     task: Any = table.task
-    return f"belief: {understand(said, scaling, names, task=task, outputs=1)}"
+    words = f"belief: {understand(said, scaling, names, task=task, outputs=1)}"
+    return words if is_matched(prior) else f"{words}\n  (the prior {prior} makes no use of it)"
 
 
 def _what_quick_cuts() -> str:
@@ -298,7 +300,8 @@ def _result(model: Any, table: Table, warned: list[str]) -> dict[str, Any]:
 
 def _summary(result: dict[str, Any]) -> str:
     chains, draws = result["chains"], result["draws_per_chain"]
-    lines = [("draws", f"{chains} chains of {draws}")]
+    one = "one network: error bars are of the noise, not of the function"
+    lines = [("draws", f"{chains} chains of {draws}" if chains * draws > 1 else one)]
     if (found := result["diagnostics"]) is not None:
         lines.append(("worst R-hat", f"{found['rhat_max']:.2f} (1.00 is best)"))
         lines.append(("fewest effective draws", f"{found['ess_min']:.0f}"))
