@@ -19,7 +19,8 @@ def test_help_answers_without_loading_jax():
         "import sys\n"
         "from goodprior.cli import app\n"
         "app(['--help'], standalone_mode=False)\n"
-        "print('loaded', sorted({'jax', 'equinox', 'matplotlib', 'sklearn'} & set(sys.modules)))\n"
+        "heavy = {'jax', 'equinox', 'matplotlib', 'sklearn', 'pandas', 'numpy'}\n"
+        "print('loaded', sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -62,7 +63,7 @@ def test_the_demo_writes_its_picture_and_prints_its_table(tmp_path, monkeypatch)
 
     monkeypatch.setattr(demo, "run", run)
     monkeypatch.setattr(demo, "draw", lambda data, panels, path: path.write_text(data))
-    monkeypatch.setattr(cli, "_prepare", lambda: None)
+    monkeypatch.setattr(cli, "prepare", lambda: None)
     picture = tmp_path / "picture.png"
     arguments = ["demo", "--out", str(picture), "--seed", "3", "--distance", "wasserstein"]
     done = CliRunner().invoke(cli.app, [*arguments, "--prior", "fg"])

@@ -28,6 +28,7 @@ ORDER = [
     "demo",
     "demo_banana",
     "studies",
+    "commands",
     "cli",
 ]
 FILES = [path for path in sorted(SOURCE.rglob("*.py")) if path.name != "__main__.py"]

@@ -1,7 +1,8 @@
 """goodprior: from a belief about functions to a prior over weights, and to its posterior.
 
 The rooms, in the order in which data flows: `networks`, `beliefs`, `priors`, `matching`, `data`,
-`inference`, `evaluation`, `baselines`, `plots`, `studies`, `cli`.
+`inference`, `evaluation`, `baselines`, `storage`, `plots`, `estimators`, `studies`,
+`commands`, `cli`.
 """
 
 from importlib import import_module

@@ -6,6 +6,10 @@ from typing import Annotated
 
 import typer
 
+from goodprior.commands.fit import fit
+from goodprior.commands.manners import prepare
+from goodprior.commands.predict import predict
+from goodprior.commands.show import show
 from goodprior.studies.cli import app as study
 
 app = typer.Typer(
@@ -13,6 +17,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+for command in (fit, predict, show):
+    app.command()(command)
 app.add_typer(study, name="study")
 
 
@@ -60,7 +66,7 @@ def demo(
     path = out or Path(f"goodprior-{example.value}.png")
     if not path.parent.is_dir():
         raise typer.BadParameter(f"there is no folder {path.parent}", param_hint="--out")
-    _prepare()
+    prepare()
     if example is Example.BANANA:
         if prior:
             raise typer.BadParameter("the banana example always shows gpi-g", param_hint="--prior")
@@ -97,14 +103,6 @@ def _demo_banana(distance: str, seed: int, path: Path) -> None:
         [panel.row for row in panels for panel in row],
         f"{example.points_and_labels()[2]}: the posterior of a two-layer network by belief",
     )
-
-
-def _prepare() -> None:
-    """Use all cores, and compile each program only once on this machine."""
-    from goodprior.devices import keep_compiled_programs, use_all_cores
-
-    use_all_cores()
-    keep_compiled_programs()
 
 
 def _print_table(rows: list[dict[str, float | str]], title: str) -> None:

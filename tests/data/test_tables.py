@@ -81,3 +81,12 @@ def test_files_that_are_not_there_or_of_another_kind(tmp_path):
         _read(tmp_path, gzip.compress(b"a,b\n1,2\n")[:-9], "a.csv.gz")
     with pytest.raises(ValueError, match="no complete gzip file"):
         _read(tmp_path, b"a,b\n1,2\n", "a.csv.gz")
+
+
+def test_cells_can_stay_as_they_are_written(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("code,size,note\n007,1.50,\n010,,NA\n")
+    assert read_table(path, as_text=True).to_numpy().tolist() == [
+        ["007", "1.50", ""],
+        ["010", "", "NA"],
+    ]

@@ -19,11 +19,14 @@ SUFFIXES = (".csv", ".tsv", ".txt")
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 
-def read_table(path: str | os.PathLike[str], *, least_columns: int = 2) -> pd.DataFrame:
+def read_table(
+    path: str | os.PathLike[str], *, least_columns: int = 2, as_text: bool = False
+) -> pd.DataFrame:
     """The table in a `.csv`, `.tsv` or `.txt` file (or `.csv.gz`) that begins with column names.
 
     Columns are separated by commas, semicolons or tabs, whichever the first line has most of.
     The index of the table is the line in the file, so that later messages can name it.
+    With `as_text`, cells stay as they are written: 007, 1.50.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -48,6 +51,7 @@ def read_table(path: str | os.PathLike[str], *, least_columns: int = 2) -> pd.Da
             sep=separator,
             skipinitialspace=True,
             index_col=False,
+            **({"dtype": str, "keep_default_na": False} if as_text else {}),
         )
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{path} cannot be read as a table: {error}") from None

@@ -139,7 +139,8 @@ class BNN(BaseEstimator):
         self.scaling_ = Scaling.fit(X, numbers if self.TASK == "regression" else None)
         self._remember_box(X)
         model = self._model(1 if numbers.ndim == 1 else numbers.shape[1])
-        with Deadline(self.budget) as deadline:
+        self._understand(model)
+        with Deadline(self.budget, say=bool(self.verbose)) as deadline:
             if (prior := keep.get("prior", self.network)) is None:
                 prior = self._fit_prior(X, model, key_prior)
                 keep.put("prior", prior)
@@ -169,7 +170,9 @@ class BNN(BaseEstimator):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         self.scaling_ = Scaling.fit(X)
         self._remember_box(X)
-        self.prior_ = self._fit_prior(X, self._model(1), jax.random.key(seed))
+        model = self._model(1)
+        self._understand(model)
+        self.prior_ = self._fit_prior(X, model, jax.random.key(seed))
         return self
 
     def sample_more(self: Fitted, draws: int) -> Fitted:
@@ -182,7 +185,7 @@ class BNN(BaseEstimator):
             )
         checks.whole("draws", draws)
         wanted = self.posterior_.draws_per_chain + draws
-        with Deadline(self.budget) as deadline:
+        with Deadline(self.budget, say=bool(self.verbose)) as deadline:
             self.posterior_ = self._sample(
                 None, wanted, deadline, Checkpoint(None), self.posterior_
             )
@@ -250,15 +253,19 @@ class BNN(BaseEstimator):
         X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2)
         return X, self._targets(y)
 
+    def _understand(self, model: Model) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"column {i}" for i in range(self.n_features_in_)]
+        self.belief_: Understood = understand(
+            self.belief, self.scaling_, list(names), task=self.TASK, outputs=model.outputs
+        )
+
     def _fit_prior(self, X: np.ndarray, model: Model, key: jax.Array) -> Prior:
         """The prior over functions: the given one, or a named one, matched if it is to be."""
         keys = jax.random.split(key, 3)
         inputs = X.shape[1]
         noises = 0 if model.noise is None else model.outputs
-        names = getattr(self, "feature_names_in_", [f"column {i}" for i in range(inputs)])
-        self.belief_: Understood = understand(
-            self.belief, self.scaling_, list(names), task=self.TASK, outputs=model.outputs
-        )
         if isinstance(self.prior, Prior):
             return self.prior
         network = self.network
@@ -390,6 +397,7 @@ class BNN(BaseEstimator):
     def _look_back(self, reason: str | None) -> None:
         """Say how the draws are."""
         self.n_iter_ = int(self.posterior_.report.get("steps", 0)) or 1
+        self.stopped_: str | None = reason
         self.diagnostics_: Diagnostics | None = None
         if self.posterior_.probe.shape[1] < 4:
             return
@@ -460,15 +468,17 @@ class _RunningRhat:
     """The present R-hat, in words, looked at every few seconds."""
 
     EVERY = 2.0
+    SHARE = 0.05  # of the time that looking may take
 
     def __init__(self) -> None:
-        self.words, self._last = "", 0.0
+        self.words, self._next = "", 0.0
 
     def look(self, posterior: Posterior) -> None:
         now = time.monotonic()
-        if now - self._last > self.EVERY and posterior.probe.shape[1] >= 8:
-            self._last = now
+        if now > self._next and posterior.probe.shape[1] >= 8:
             self.words = f", R-hat {diagnose(posterior).rhat.max():.2f}"
+            done = time.monotonic()
+            self._next = done + max(self.EVERY, (done - now) / self.SHARE)
 
     def __str__(self) -> str:
         return self.words

@@ -27,6 +27,7 @@ _FITTED = (
     "classes_",
     "n_iter_",
     "columns_",
+    "stopped_",
     "_vector",
 )
 

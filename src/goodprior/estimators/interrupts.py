@@ -1,5 +1,6 @@
 """Ending a fit early: Ctrl-C and a budget of seconds, both with what was sampled so far."""
 
+import os
 import signal
 import threading
 import time
@@ -7,11 +8,14 @@ from types import FrameType, TracebackType
 
 from goodprior.inference import StopSampling
 
+ANSWER = b"\nending as soon as a few draws are kept; Ctrl-C again stops at once\n"
+
 
 class Deadline:
     """Raises `StopSampling` at the next `look` after the budget is spent or Ctrl-C was pressed.
 
     A second Ctrl-C interrupts at once, as usual. `reason` says what ended the run, if anything did.
+    With `say`, the first one is answered on the standard error.
 
     >>> with Deadline(None) as deadline:
     ...     deadline.look()
@@ -19,9 +23,10 @@ class Deadline:
     True
     """
 
-    def __init__(self, seconds: float | None):
+    def __init__(self, seconds: float | None, *, say: bool = False):
         self.end = None if seconds is None else time.monotonic() + seconds
         self.pressed = False
+        self.say = say
         self.reason: str | None = None
         self._before = None
 
@@ -32,6 +37,8 @@ class Deadline:
 
     def _press(self, number: int, frame: FrameType | None) -> None:
         self.pressed = True
+        if self.say:
+            os.write(2, ANSWER)  # unlike print, safe wherever the program is just now
         signal.signal(signal.SIGINT, self._before)
 
     def __exit__(

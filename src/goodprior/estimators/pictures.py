@@ -18,7 +18,8 @@ OURS, BELIEF = "#009e73", "#000000"
 
 def _columns(model: Any) -> list[int]:
     low, high = model.box_
-    return [i for i in range(len(low)) if high[i] > low[i]][:MOST] or [0]
+    varying = [i for i in range(len(low)) if high[i] > low[i]]
+    return sorted(varying, key=lambda i: "=" in _name(model, i))[:MOST] or [0]  # categories last
 
 
 def _name(model: Any, column: int) -> str:
@@ -93,5 +94,5 @@ def plot_posterior(model: Any, X: Any, y: Any) -> Figure:
         axes[0].legend(fontsize="small")
         axes[0].set_ylabel("probability")
     else:
-        axes[0].set_ylabel("prediction, 95 % of functions\nand of observations")
+        axes[0].set_ylabel("prediction, 95 % bands")
     return figure

@@ -5,6 +5,7 @@ sealed by a SHA-256 over every byte (`sealed_file`). Nothing in it is ever execu
 functions are looked up by name in a fixed list (`known`).
 """
 
+from goodprior.storage.sealed_file import replace_file
 from goodprior.storage.store import read, write
 
-__all__ = ["read", "write"]
+__all__ = ["read", "replace_file", "write"]

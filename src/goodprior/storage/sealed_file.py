@@ -41,7 +41,7 @@ def write(path: str | os.PathLike[str], arrays: dict[str, np.ndarray], about: st
         )
     unsealed = f'"{NAME}":"{UNSEALED}'.encode()
     sealed = f'"{NAME}":"{hashlib.sha256(data).hexdigest()}'.encode()
-    _replace(Path(os.path.realpath(path)), data.replace(unsealed, sealed, 1))
+    replace_file(path, data.replace(unsealed, sealed, 1))
 
 
 def read(path: str | os.PathLike[str]) -> Content:
@@ -82,11 +82,12 @@ def unseal(content: Content) -> dict[str, np.ndarray]:
         raise ValueError(f"its arrays make no sense: {error}") from None
 
 
-def _replace(path: Path, data: bytes) -> None:
+def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
     """The new bytes instead of the old, through a file beside it: a crash leaves one or the other.
 
     The neighbour is made by `open`, so that the file has the permissions any new file would have.
     """
+    path = Path(os.path.realpath(path))
     beside = path.with_name(f".{NAME}-{secrets.token_hex(8)}.tmp")
     try:
         if path.is_dir():

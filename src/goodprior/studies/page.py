@@ -5,6 +5,7 @@ import html
 import io
 import math
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -36,20 +37,30 @@ def png(figure: Figure) -> bytes:
 def html_page(report: "Report", pictures: dict[int, bytes]) -> str:
     """The whole page; `pictures` are the figures' PNG by their identity."""
     study = report.study
-    parts = [f"<h1>{_safe(study.title)}</h1>", f"<p>The paper's {_safe(study.shows)}.</p>"]
-    parts += [f"<p>{_safe(line)}</p>" for line in introduction(report)]
+    parts = [f"<h1>{safe(study.title)}</h1>", f"<p>The paper's {safe(study.shows)}.</p>"]
+    parts += [f"<p>{safe(line)}</p>" for line in introduction(report)]
     for section in report.sections:
-        parts.append(f"<h2>{_safe(section.title)}</h2>")
+        parts.append(f"<h2>{safe(section.title)}</h2>")
         for name, figure in section.figures.items():
-            data = base64.b64encode(pictures[id(figure)]).decode()
-            parts.append(f'<img alt="{_safe(name)}" src="data:image/png;base64,{data}">')
+            parts.append(image(name, pictures[id(figure)]))
         parts += [html_table(caption, table) for caption, table in section.tables]
+    return whole_page(study.name, parts)
+
+
+def whole_page(name: str, parts: Sequence[str]) -> str:
+    """A page with its style, from parts that are HTML already."""
     body = "\n".join(parts)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>goodprior: {_safe(study.name)}</title><style>{STYLE}</style></head>\n"
+        f"<title>goodprior: {safe(name)}</title><style>{STYLE}</style></head>\n"
         f"<body>\n{body}\n</body></html>\n"
     )
+
+
+def image(name: str, data: bytes) -> str:
+    """A PNG inside the page."""
+    packed = base64.b64encode(data).decode()
+    return f'<img alt="{safe(name)}" src="data:image/png;base64,{packed}">'
 
 
 def introduction(report: "Report") -> list[str]:
@@ -72,16 +83,16 @@ def introduction(report: "Report") -> list[str]:
 
 def html_table(caption: str, table: pd.DataFrame) -> str:
     """A table with its caption; rows that differ from the paper are shaded."""
-    head = "".join(f"<th>{_safe(_name(c))}</th>" for c in table.columns)
+    head = "".join(f"<th>{safe(_name(c))}</th>" for c in table.columns)
     lines = []
     for values in table.itertuples(index=False):
         row = dict(zip(table.columns, values, strict=True))
         mark = ' class="differs"' if row.get("differs") is True else ""
-        cells = "".join(f"<td>{_safe(text(value))}</td>" for value in values)
+        cells = "".join(f"<td>{safe(text(value))}</td>" for value in values)
         lines.append(f"<tr{mark}>{cells}</tr>")
     rows = "\n".join(lines)
     return (
-        f'<div class="wide"><table><caption>{_safe(caption)}</caption>'
+        f'<div class="wide"><table><caption>{safe(caption)}</caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
     )
 
@@ -119,6 +130,6 @@ def _name(column: object) -> str:
     return str(column).replace("_", " ")
 
 
-def _safe(words: str) -> str:
+def safe(words: str) -> str:
     """Escaped, with what stands between backticks as code."""
     return re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(words))

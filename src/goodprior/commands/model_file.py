@@ -1,0 +1,66 @@
+"""A model file with the table that it was fitted on: which columns, which targets."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from goodprior.data.columns import Columns
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A fitted estimator and how to make its inputs from a table."""
+
+    model: Any
+    columns: "Columns | None"  # None: it was fitted on numbers without names
+    targets: list[str]
+    rows: int | None  # of the training table
+
+    def inputs(self, frame: "pd.DataFrame") -> "pd.DataFrame":
+        """The table as the model's inputs."""
+        import pandas as pd
+
+        if self.columns is None:
+            raise ValueError(
+                "the model was fitted on numbers without names of columns, so columns of a file "
+                "cannot be told apart: fit it with `goodprior fit`, or on a pandas DataFrame"
+            )
+        return pd.DataFrame(self.columns.matrix(frame), columns=self.columns.names)
+
+    def known_targets(self, frame: "pd.DataFrame") -> "np.ndarray | None":
+        """The targets, if the table has them."""
+        from goodprior.data.columns import target_values
+
+        if not self.targets or not set(self.targets) <= set(frame.columns):
+            return None
+        return target_values(frame, self.targets[0] if len(self.targets) == 1 else self.targets)
+
+
+def describe_table(columns: "Columns", targets: list[str], rows: int) -> dict[str, Any]:
+    """What is kept in the model file, as `columns_` of the estimator."""
+    return columns.to_dict() | {"targets": targets, "rows": rows}
+
+
+def open_model(path: Path) -> ModelFile:
+    """Read a model file; what is none, or holds no posterior, is refused."""
+    from goodprior.data.columns import Column, Columns
+    from goodprior.estimators import load
+
+    model = load(path)
+    if not hasattr(model, "posterior_"):
+        raise ValueError(f"{path} holds a prior that has seen no data, not a fitted model")
+    about: dict[str, Any] | None = getattr(model, "columns_", None)
+    if about is not None:
+        try:
+            columns = Columns.from_dict(about)
+            return ModelFile(model, columns, list(about["targets"]), int(about["rows"]))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{path} does not describe its columns well: {error!r}") from None
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return ModelFile(model, None, [], None)
+    return ModelFile(model, Columns(tuple(Column(str(n), "number") for n in names)), [], None)

@@ -1,0 +1,121 @@
+"""`goodprior predict`: what a model file says about the rows of a table."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from goodprior.commands.manners import (
+    check_out,
+    for_people,
+    prepare,
+    print_json,
+    warnings_in_words,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+
+def predict(
+    model: Annotated[
+        Path, typer.Argument(help="A file that `goodprior fit` wrote.", exists=True, dir_okay=False)
+    ],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="A table with the columns of the training table.", exists=True, dir_okay=False
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to write the table. Default: predictions.csv, or with --json nowhere.",
+            dir_okay=False,
+        ),
+    ] = None,
+    level: Annotated[
+        float, typer.Option(help="How often an observation lies between low and high.")
+    ] = 0.95,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object on stdout, the rest on stderr.")
+    ] = False,
+) -> None:
+    """Predict for the rows of a table: its own columns, and behind them what is predicted.
+
+    For numbers: mean, std, low and high of an observation (function and noise). For classes: the
+    most probable class, and the probability of each.
+    """
+    path = out or (None if as_json else Path("predictions.csv"))
+    if path is not None:
+        check_out(path, ".csv", ".tsv")
+    if not 0 < level < 1:
+        raise typer.BadParameter(
+            f"must lie between 0 and 1, such as 0.95; got {level:g}", param_hint="--level"
+        )
+    with for_people(), warnings_in_words() as warned:
+        from goodprior.commands.model_file import open_model
+        from goodprior.data.tables import read_table
+
+        prepare()
+        file = open_model(model)
+        frame = read_table(data, least_columns=1)
+        found = predictions(file.model, file.inputs(frame), file.targets, level)
+        if path is not None:
+            write_table(path, read_table(data, least_columns=1, as_text=True), found)
+            typer.echo(
+                f"{len(frame)} rows, with {', '.join(found)} behind the {len(frame.columns)} "
+                f"columns of {data}: {path}",
+                err=as_json,
+            )
+        if as_json:
+            print_json(
+                {
+                    "task": file.model.TASK,
+                    "rows": len(frame),
+                    "level": level if file.model.TASK == "regression" else None,
+                    "predictions": {name: values.tolist() for name, values in found.items()},
+                    "out": None if path is None else str(path),
+                    "warnings": warned,
+                }
+            )
+
+
+def predictions(
+    model: Any, inputs: "pd.DataFrame", targets: list[str], level: float
+) -> "dict[str, np.ndarray]":
+    """The new columns. With several targets their names come first: `y_mean`, `y_std`, …"""
+    import numpy as np
+
+    if model.TASK == "classification":
+        probabilities = model.predict_proba(inputs)
+        found = {"class": model.classes_[probabilities.argmax(axis=1)]}
+        for name, column in zip(model.classes_, probabilities.T, strict=True):
+            found[f"probability_{name}"] = column
+        return found
+    mean, std = model.predict(inputs, return_std=True)
+    low, high = model.predict_interval(inputs, level)
+    parts = {"mean": mean, "std": std, "low": low, "high": high}
+    if mean.ndim == 1:
+        return parts
+    names = targets or [f"target{i}" for i in range(mean.shape[1])]
+    return {
+        f"{name}_{part}": np.asarray(values)[:, i]
+        for i, name in enumerate(names)
+        for part, values in parts.items()
+    }
+
+
+def write_table(path: Path, rows: "pd.DataFrame", found: "dict[str, np.ndarray]") -> None:
+    """The rows as they were in the file, then the new columns; the file as a whole or not at all.
+
+    Where the rows have a column of that name already, the new ones begin with `predicted_`.
+    """
+    from goodprior.storage import replace_file
+
+    before = "predicted_" if set(found) & set(rows.columns) else ""
+    table = rows.assign(**{before + name: values for name, values in found.items()})
+    separator = "\t" if path.suffix == ".tsv" else ","
+    text = table.to_csv(index=False, sep=separator, float_format="%.7g", lineterminator="\n")
+    replace_file(path, text.encode())
