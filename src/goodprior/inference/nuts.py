@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import blackjax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -166,6 +165,8 @@ def _warm_up(
     key: PRNGKeyArray,
     steps: int,
 ) -> Chain:
+    import blackjax  # not above: importing it starts JAX, and then devices are counted
+
     adaptation = blackjax.window_adaptation(
         blackjax.nuts,
         _log_density(density, batch),
@@ -187,6 +188,8 @@ def _advance(
     key: PRNGKeyArray,
     steps: int,
 ) -> tuple[Chain, Any, Float[Array, "times values"]]:
+    import blackjax
+
     log_density = _log_density(density, batch)
     join = joiner(density.prior)
     kernel: Any = blackjax.nuts(
