@@ -94,14 +94,16 @@ class Wasserstein(AsPublished):
         target: Others,
     ) -> Float[Array, ""]:
         """What the critic minimises."""
-        count = min(len(functions), len(target))
-        ours, theirs = _outputs_first(functions[:count]), _outputs_first(target[:count])
-        where = jax.random.uniform(key, (*ours.shape[:2], 1))
-        between = where * ours + (1 - where) * theirs
-        slopes = jax.vmap(jax.vmap(jax.grad(lambda f: critic(f))))(between)
+        count, outputs = min(len(functions), len(target)), functions.shape[2]
+        ours, theirs = _rows(functions), _rows(target)
+        first, second = _rows(functions[:count]), _rows(target[:count])
+        where = jax.random.uniform(key, (len(first), 1))
+        between = where * first + (1 - where) * second
+        values, slopes = _values_and_slopes(critic, jnp.concatenate([ours, theirs]), between)
         norms = jnp.sqrt((slopes**2).sum(-1) + 1e-12)
-        penalty = ((norms - 1) ** 2).mean(1).sum()
-        return self.penalty * penalty - _value(critic, functions, target)
+        penalty = outputs * ((norms - 1) ** 2).mean()
+        apart = values[len(ours) :].mean() - values[: len(ours)].mean()
+        return self.penalty * penalty - outputs * apart
 
     def __call__(
         self, state: CriticState, functions: Functions, target: Others
@@ -114,13 +116,31 @@ class Wasserstein(AsPublished):
         return _value(eqx.combine(state.critic, rest), functions, target)
 
 
-def _outputs_first(functions: Functions) -> Float[Array, "out draws points"]:
-    return jnp.moveaxis(functions, -1, 0)
+def _rows(functions: Functions) -> Float[Array, "rows points"]:
+    """Every output of every draw as a row: the same critic looks at each."""
+    return jnp.moveaxis(functions, -1, 0).reshape(-1, functions.shape[1])
+
+
+def _values_and_slopes(
+    critic: eqx.nn.MLP, rows: Float[Array, "rows points"], at: Float[Array, "places points"]
+) -> tuple[Float[Array, " rows"], Float[Array, "places points"]]:
+    """The critic's values at the rows and its gradients at other places, as few large products.
+
+    Written out, the gradient costs one differentiation less than `jax.grad` of `jax.grad`.
+    """
+    first, second, last = (layer.weight for layer in critic.layers)
+    shift_1, shift_2, shift = (jnp.asarray(layer.bias) for layer in critic.layers)
+    before_1 = jnp.concatenate([rows, at]) @ first.T + shift_1
+    before_2 = jax.nn.softplus(before_1) @ second.T + shift_2
+    count = len(rows)
+    values = jax.nn.softplus(before_2[:count]) @ last[0] + shift[0]
+    back_2 = jax.nn.sigmoid(before_2[count:]) * last[0]
+    back_1 = jax.nn.sigmoid(before_1[count:]) * (back_2 @ second)
+    return values, back_1 @ first
 
 
 def _value(critic: eqx.nn.MLP, functions: Functions, target: Others) -> Float[Array, ""]:
     """`E critic(target) - E critic(functions)`, summed over outputs."""
-    each = jax.vmap(jax.vmap(critic))
-    return (
-        each(_outputs_first(target)).mean(1).sum() - each(_outputs_first(functions)).mean(1).sum()
-    )
+    outputs = functions.shape[2]
+    each = jax.vmap(critic)
+    return outputs * (each(_rows(target)).mean() - each(_rows(functions)).mean())
