@@ -48,14 +48,21 @@ def test_a_set_without_splits_says_so():
 
 
 def test_what_cannot_be_found_is_explained(folder, monkeypatch):
-    with pytest.raises(ValueError, match="unknown data set 'iris'; known are banana, boston"):
-        load("iris")
+    with pytest.raises(ValueError, match="unknown data set 'moons'; known are banana, boston"):
+        load("moons")
     with pytest.raises(FileNotFoundError, match=r"boston is looked for at .*boston.npz"):
         load("boston")
     monkeypatch.delenv("GOODPRIOR_DATA")
     assert data_folder() is None
-    with pytest.raises(FileNotFoundError, match="set the environment variable GOODPRIOR_DATA"):
+    with pytest.raises(FileNotFoundError, match=r"GOODPRIOR_DATA .* uci/boston\.npz, .* arrays X"):
         load("boston")
+
+
+def test_scikit_learns_own_sets_need_no_folder(monkeypatch):
+    monkeypatch.delenv("GOODPRIOR_DATA", raising=False)
+    iris = load("iris")
+    assert iris.X.shape == (150, 4)
+    assert sorted(set(iris.y)) == [0, 1, 2]
 
 
 def test_pickled_files_are_not_opened(folder):

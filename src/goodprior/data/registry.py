@@ -1,4 +1,4 @@
-"""Named benchmark data sets, read from the folder that `GOODPRIOR_DATA` names."""
+"""Named data sets: benchmarks from the folder that `GOODPRIOR_DATA` names, and scikit-learn's."""
 
 import os
 from pathlib import Path
@@ -8,6 +8,7 @@ import numpy as np
 
 REGRESSION = ("boston", "concrete", "energy", "kin8nm", "naval", "power", "protein", "wine")
 CLASSIFICATION = ("eeg", "htru2", "magic", "letter", "miniboo", "drive", "mocap")
+BUNDLED = ("breast_cancer", "diabetes", "digits", "iris")  # with scikit-learn
 
 
 class Dataset(NamedTuple):
@@ -38,20 +39,34 @@ def file_of(name: str) -> Path:
     """Where the file of a named benchmark set is, or an error that says where it should be."""
     known = (*REGRESSION, *CLASSIFICATION, "banana")
     if name not in known:
-        raise ValueError(f"unknown data set {name!r}; known are {', '.join(sorted(known))}")
+        every = ", ".join(sorted((*known, *BUNDLED)))
+        raise ValueError(f"unknown data set {name!r}; known are {every}")
+    place = f"{name}.npz" if name == "banana" else f"uci/{name}.npz"
     folder = data_folder()
     if folder is None:
         raise FileNotFoundError(
             f"{name} is a benchmark file that is not shipped with goodprior: set the environment "
-            "variable GOODPRIOR_DATA to the folder that holds it"
+            f"variable GOODPRIOR_DATA to a folder that holds {place}, a NumPy archive with the "
+            "arrays X (rows by columns), y and, where splits are published, test_mask (splits by "
+            "rows)"
         )
-    path = folder / f"{name}.npz" if name == "banana" else folder / "uci" / f"{name}.npz"
-    if not path.exists():
-        raise FileNotFoundError(f"{name} is looked for at {path}, and there is no such file")
-    return path
+    if not (folder / place).exists():
+        raise FileNotFoundError(
+            f"{name} is looked for at {folder / place}, and there is no such file"
+        )
+    return folder / place
 
 
 def load(name: str) -> Dataset:
-    """A named benchmark set, such as `boston` or `banana`."""
+    """A named data set: a benchmark such as `boston`, or one that comes with scikit-learn.
+
+    >>> load("diabetes").X.shape
+    (442, 10)
+    """
+    if name in BUNDLED:
+        from sklearn import datasets
+
+        X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+        return Dataset(name, X, y)
     with np.load(file_of(name), allow_pickle=False) as arrays:
         return Dataset(name, arrays["X"], arrays["y"], arrays.get("test_mask"))
