@@ -126,8 +126,8 @@ def _match(prior=None, belief=BELIEF, points=POINTS, **settings):
 
 MATCHING = {
     "unknown distance": (
-        lambda: _match(distance="kl"),
-        "distance must be one of energy, .*wasserstein; got 'kl'",
+        lambda: _match(distance="total variation"),
+        "distance must be one of energy, .*wasserstein; got 'total variation'",
     ),
     "other inputs": (
         lambda: _match(points=Box([0.0], [1.0], size=5)),

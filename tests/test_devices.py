@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 PROGRAM = """
 import sys
@@ -32,6 +33,7 @@ def draws(devices: int, path) -> list[np.ndarray]:
         return [saved[name] for name in saved.files]
 
 
+@pytest.mark.slow
 def test_two_devices_and_one_give_the_same_draws_after_100_steps(tmp_path):
     for one, two in zip(draws(1, tmp_path / "1.npz"), draws(2, tmp_path / "2.npz"), strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-5, atol=1e-5)

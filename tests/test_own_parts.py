@@ -4,6 +4,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from goodprior.beliefs import GaussianProcess, Grid, rbf
 from goodprior.evaluation import accuracy, rmse
@@ -24,6 +25,7 @@ def _matched(network, variance):
     return matched
 
 
+@pytest.mark.slow
 def test_equinoxs_own_mlp_is_matched_and_learns_numbers():
     network = eqx.nn.MLP(1, 1, 10, 1, activation=jnp.tanh, key=jax.random.key(0))
     y = 0.8 * X[:, 0] - 0.2
@@ -42,6 +44,7 @@ class Polynomial(eqx.Module):
         return self.squash((self.coefficients * x[0] ** self.powers).sum(keepdims=True))
 
 
+@pytest.mark.slow
 def test_a_module_by_hand_is_matched_and_learns_classes():
     network = Polynomial(jnp.zeros(4), jnp.arange(4), lambda y: 9 * jnp.tanh(y / 9))
     y = (np.abs(X[:, 0]) < 0.8).astype(int)

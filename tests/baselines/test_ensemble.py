@@ -15,6 +15,7 @@ TWO = MLP(1, (20,), 2, key=jax.random.key(0))
 ONE = MLP(1, (), 1, key=jax.random.key(0))
 
 
+@pytest.mark.slow
 def test_members_differ_and_the_noise_is_where_it_is():
     ensemble = fit_ensemble(
         TWO, Heteroscedastic(), X, Y, weight_decay=1e-5, epochs=100, key=jax.random.key(1)
@@ -44,6 +45,7 @@ def test_weight_decay_is_the_precision_of_a_gaussian_prior():
     np.testing.assert_allclose(mode.functions(X)[0, :, 0], slope * x + offset, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_weight_decay_is_chosen_by_validation():
     ensemble = fit_ensemble(
         TWO, Heteroscedastic(), X, Y,

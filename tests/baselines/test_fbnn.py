@@ -11,6 +11,7 @@ from goodprior.networks import MLP
 RNG = np.random.default_rng(0)
 
 
+@pytest.mark.slow
 def test_a_gaussian_process_posterior_that_it_can_represent_is_found():
     """Rows at -1 and 1 only: independent slope and offset can give any exchangeable pair."""
     X = np.repeat([[-1.0], [1.0]], 5, axis=0)
@@ -29,6 +30,7 @@ def test_a_gaussian_process_posterior_that_it_can_represent_is_found():
     np.testing.assert_allclose(np.cov(functions.T), covariance, atol=0.04)
 
 
+@pytest.mark.slow
 def test_the_belief_is_fitted_when_none_is_given():
     X = RNG.uniform(-2, 2, size=(30, 1))
     network = MLP(1, (10,), 1, key=jax.random.key(0))

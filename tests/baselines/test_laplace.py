@@ -101,6 +101,7 @@ def test_the_evidence_is_maximised_by_the_prior_that_is_found():
     assert laplace.log_marginal_likelihood == pytest.approx(max(values), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_noise_can_be_learned_with_the_prior():
     network = MLP(2, (5,), 1, key=jax.random.key(0))
     laplace = fit_laplace(
@@ -115,6 +116,7 @@ def test_the_noise_can_be_learned_with_the_prior():
     assert np.isfinite(laplace.prior.log_prob(laplace.mode))
 
 
+@pytest.mark.slow
 def test_classes_become_less_certain_away_from_the_data():
     labels = (X[:, 0] > 0).astype(int) + (X[:, 0] > 1)
     network = MLP(2, (10,), 3, key=jax.random.key(0))

@@ -64,6 +64,7 @@ def test_patience_keeps_rows_aside_and_stops():
     assert posterior.report["validation_nll"] < 1.5
 
 
+@pytest.mark.slow
 def test_early_stopping_keeps_the_weights_that_did_best_on_rows_kept_aside():
     """Twelve noisy rows and far too low a noise variance: going on makes it worse."""
     few, targets = X[:12], Y[:12] + RNG.normal(size=12)

@@ -75,6 +75,7 @@ def distances_to(belief, *priors):
     return [float(energy_distance(functions_of(prior), target)) for prior in priors]
 
 
+@pytest.mark.slow
 def test_a_student_t_process_can_be_matched():
     """The stretch of the draws is found: values have the Student-t's quantiles at any level."""
     network = MLP(1, (30,), 1, activation="sin", key=jax.random.key(0))
@@ -88,6 +89,7 @@ def test_a_student_t_process_can_be_matched():
         assert np.quantile(values, level) == pytest.approx(wanted, rel=0.15)
 
 
+@pytest.mark.slow
 def test_an_expert_who_says_that_it_never_falls_can_be_matched():
     """The direction comes with the network, the rest from the belief."""
     many = jnp.zeros(15)

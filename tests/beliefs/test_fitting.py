@@ -9,6 +9,7 @@ from goodprior.beliefs import GaussianProcess, fit_belief, kernel_network, rbf
 X = jnp.linspace(-6, 6, 150)[:, None]
 
 
+@pytest.mark.slow
 def test_hyper_parameters_that_made_the_data_are_found():
     belief = GaussianProcess(rbf(0.8, 2.0))
     y = belief.sample(jax.random.key(0), X, 1)[0]
@@ -21,6 +22,7 @@ def test_hyper_parameters_that_made_the_data_are_found():
     assert fitted.log_marginal_likelihood == pytest.approx(density.logpdf(y[:, 0]), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_kernel_network_is_a_kernel_and_learns():
     kernel = kernel_network(1, jax.random.key(0))
     matrix = np.asarray(kernel(X[:40], X[:40]), np.float64)

@@ -79,6 +79,7 @@ def test_far_away_rows_are_warned_about(regressor):
         regressor.predict(away[:1])
 
 
+@pytest.mark.slow
 def test_leaving_one_out_agrees_with_the_log_density_of_kept_rows():
     """With a known answer: for a linear truth PSIS-LOO is near ridge regression's own errors."""
     rng = np.random.default_rng(3)
@@ -124,6 +125,7 @@ def test_a_prior_can_be_fitted_without_targets():
     assert model.history_.distance[-1] < model.history_.distance[0]
 
 
+@pytest.mark.slow
 def test_it_works_in_a_pipeline_and_with_several_targets():
     both = np.column_stack([Y, -Y])
     model = make_pipeline(StandardScaler(), BNNRegressor(**SMALL)).fit(X, both)
@@ -132,6 +134,7 @@ def test_it_works_in_a_pipeline_and_with_several_targets():
     assert std.shape == (60, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -150,6 +153,7 @@ def test_other_settings_fit_as_well(settings):
     assert np.isfinite(model.predict(X, return_std=True)[1]).all()
 
 
+@pytest.mark.slow
 def test_weights_count_rows_in_distribution():
     """A row of weight two acts like two rows: the predictive mean agrees within its error."""
     rows, y = X[:30, :2], Y[:30]

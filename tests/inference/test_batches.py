@@ -25,6 +25,7 @@ def run(X, y, **settings):
     )
 
 
+@pytest.mark.slow
 def test_a_table_on_disk_gives_the_same_draws_as_in_memory(table):
     disk, memory, y = table
     scaling = Scaling.fit(memory, y)

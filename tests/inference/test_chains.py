@@ -38,6 +38,7 @@ LINEAR_CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sampler", "batch_size", "temperature", "burn_in"),
     LINEAR_CASES.values(),

@@ -11,6 +11,7 @@ from functools import cache
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from scipy import special
 
@@ -95,6 +96,7 @@ def geweke_z(prior) -> Float[np.ndarray, " statistics"]:
     return (means.mean(axis=0) - direct.mean(axis=0)) / errors
 
 
+@pytest.mark.slow
 def test_sampler_and_gibbs_step_leave_the_joint_distribution_as_it_is():
     z = geweke_z(PRIOR)
     assert np.abs(z).max() < LIMIT, z
@@ -105,6 +107,7 @@ def test_a_wrong_gibbs_step_is_found_out():
     assert np.abs(z).max() > 2 * LIMIT, z
 
 
+@pytest.mark.slow
 def test_gibbs_and_marginal_form_have_the_same_posterior():
     """Moments of weight, bias and log variances: SGHMC with Gibbs steps, and quadrature without.
 

@@ -56,6 +56,7 @@ def _state(case, position):
     return State(position, 0 * full, case.square * full, case.mean * full, full)
 
 
+@pytest.mark.slow
 @each_case
 def test_the_variance_of_the_chain_follows_the_effective_temperature(case):
     k = _curvature(case)

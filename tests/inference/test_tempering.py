@@ -31,6 +31,7 @@ def test_a_tempered_density_is_the_density_to_a_power():
     np.testing.assert_allclose(cold, 4 * plain, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_half_the_temperature_halves_the_covariance():
     posterior = sample_posterior(
         PRIOR,

@@ -18,6 +18,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("distance", "times"), WAYS.values(), ids=WAYS.keys())
 def test_matching_brings_the_prior_close_to_the_belief(distance, times):
     X, _, _, _ = load("boston").split(0)

@@ -25,6 +25,7 @@ def _value_at_the_optimum(metric, step):
     return metric(state, many, many + step)
 
 
+@pytest.mark.slow
 def test_the_optimum_between_two_gaussians_is_the_shift_and_what_the_penalty_adds():
     metric = Wasserstein(critic_steps=300)
     for shift in (0.5, 1.0, 4.0):

@@ -31,6 +31,7 @@ def test_the_value_is_the_difference_of_cross_entropies():
     assert found == pytest.approx(cross_entropy(ours) - cross_entropy(theirs), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_the_cross_entropy_stops_early_and_collapses_when_it_goes_on():
     settings = {"held_out": 1000, "key": jax.random.key(1)}
     stopped = match(PRIOR, BELIEF, POINTS, distance=KL(), **settings).history
@@ -41,6 +42,7 @@ def test_the_cross_entropy_stops_early_and_collapses_when_it_goes_on():
     assert np.mean(gone_on.distance[-20:]) < -0.5  # far more probable than the belief's functions
 
 
+@pytest.mark.slow
 def test_with_the_entropy_it_does_not_collapse():
     _, history = match(
         PRIOR, BELIEF, POINTS, distance="kl-ssge", steps=200, held_out=1000, key=jax.random.key(1)

@@ -39,6 +39,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("distance", "times"), WAYS.values(), ids=WAYS.keys())
 def test_a_matched_prior_is_closer_to_the_belief(distance, times):
     matched, history = match(
@@ -51,6 +52,7 @@ def test_a_matched_prior_is_closer_to_the_belief(distance, times):
     assert not eqx.tree_equal(matched, PRIOR)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "distance", [Energy(steps=40), Wasserstein(steps=40, critic_steps=20, warm=True, **SMALL)]
 )

@@ -167,6 +167,7 @@ def test_the_density_of_weights_takes_all_flows_of_all_layers_into_account():
     np.testing.assert_allclose(said, base - log_det, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_posterior_in_base_space_is_that_of_the_weights():
     """Moments of intercept and slope, against quadrature over the weights themselves."""
     prior, noise_variance = on_a_line(), 0.5

@@ -98,6 +98,7 @@ def test_the_posterior_of_the_noise_agrees_with_quadrature():
     assert_mean(ours.mean(axis=1), exact)  # chains are independent
 
 
+@pytest.mark.slow
 def test_noise_that_grows_is_found_with_a_belief_about_it():
     """A network with two outputs: the function, and the logarithm of the noise variance."""
     rng = np.random.default_rng(0)

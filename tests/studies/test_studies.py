@@ -107,6 +107,7 @@ def test_every_method_has_the_papers_name():
     assert set(METHODS) <= set(LABELS)
 
 
+@pytest.mark.slow
 def test_regression_and_its_figure(tiny_data):
     one, settings = _job("uci-regression", method="fg", split=0, **SMALL)
     rows = _row(one, settings)
@@ -178,6 +179,7 @@ def test_convergence_and_its_figure(tiny_data, monkeypatch):
     assert set(one.figures(rows)) == {"regression"}
 
 
+@pytest.mark.slow
 def test_joint_and_separate_are_watched_on_the_way(tiny_data, monkeypatch):
     asked = {}
 

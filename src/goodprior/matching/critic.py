@@ -128,15 +128,23 @@ def _values_and_slopes(
 
     Written out, the gradient costs one differentiation less than `jax.grad` of `jax.grad`.
     """
-    first, second, last = (layer.weight for layer in critic.layers)
-    shift_1, shift_2, shift = (jnp.asarray(layer.bias) for layer in critic.layers)
-    before_1 = jnp.concatenate([rows, at]) @ first.T + shift_1
-    before_2 = jax.nn.softplus(before_1) @ second.T + shift_2
-    count = len(rows)
-    values = jax.nn.softplus(before_2[:count]) @ last[0] + shift[0]
-    back_2 = jax.nn.sigmoid(before_2[count:]) * last[0]
-    back_1 = jax.nn.sigmoid(before_1[count:]) * (back_2 @ second)
-    return values, back_1 @ first
+    count, bends = len(rows), []
+    through = jnp.concatenate([rows, at])
+    *hidden, last = critic.layers
+    for layer in hidden:
+        before = _affine(layer, through)
+        through, bend = jax.jvp(critic.activation, (before,), (jnp.ones_like(before),))
+        bends.append(bend[count:])
+    values = _affine(last, through[:count])[:, 0]
+    slopes = jnp.broadcast_to(last.weight[0], (len(at), last.weight.shape[1]))
+    for layer, bend in zip(reversed(hidden), reversed(bends), strict=True):
+        slopes = (slopes * bend) @ layer.weight
+    return values, slopes
+
+
+def _affine(layer: eqx.nn.Linear, rows: Float[Array, "rows in"]) -> Float[Array, "rows out"]:
+    product = rows @ layer.weight.T
+    return product if layer.bias is None else product + layer.bias
 
 
 def _value(critic: eqx.nn.MLP, functions: Functions, target: Others) -> Float[Array, ""]:
