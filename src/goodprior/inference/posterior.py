@@ -51,8 +51,14 @@ class Posterior(eqx.Module):
         output_shape(self.prior, first, x[0])
         count = self.chains * self.draws_per_chain
         rows = max(1, BLOCK // (count * 100))
-        blocks = [_functions(self.prior, flat, x[i : i + rows]) for i in range(0, len(x), rows)]
-        return jnp.concatenate(blocks, axis=1)
+        # Blocks of few different sizes: less to compile, and a row's numbers do not depend on how
+        # many others there are.
+        rows = min(rows, max(64, 1 << (len(x) - 1).bit_length()))
+        padded = jnp.concatenate([x, jnp.repeat(x[-1:], -len(x) % rows, axis=0)])
+        blocks = [
+            _functions(self.prior, flat, block) for block in jnp.split(padded, len(padded) // rows)
+        ]
+        return jnp.concatenate(blocks, axis=1)[:, : len(x)]
 
     def predict(self, X: object) -> Prediction | ClassPrediction:
         """What the draws say about new rows."""
