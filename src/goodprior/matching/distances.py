@@ -124,7 +124,7 @@ class Direct(Distance):
     """What the distances without a critic share: Adam, a plateau to stop at, a weak pull.
 
     Steps are small (64 draws at 50 of the points, others in each step): twice the draws at twice
-    the points come no nearer to the belief, and cost four times as much.
+    the points come about as near to the belief, and cost four times as much.
     """
 
     steps: int = eqx.field(static=True, default=400)
