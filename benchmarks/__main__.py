@@ -14,9 +14,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 import goodprior as gp
 from benchmarks import scaling
+from goodprior import plots
 from goodprior.data import data_folder, load
 from goodprior.devices import use_all_cores
 from goodprior.inference.batches import InMemory
@@ -60,9 +62,13 @@ def matching(X: np.ndarray, scaling: gp.Scaling, seeds: int) -> list[dict]:
     points = gp.rows_and_box(scaling.inputs(X))
     prior = gp.GaussianPrior(gp.MLP(X.shape[1], HIDDEN, 1, key=jax.random.key(0)))
     rows = []
-    for name, distance in (("energy", gp.Energy()), ("critic", gp.Wasserstein(steps=5))):
+    for name, distance, runs in (
+        ("energy", gp.Energy(), seeds),
+        ("warm critic", gp.Wasserstein(critic_steps=40, warm=True, settles=True), seeds),
+        ("critic as published, 5 steps", gp.Wasserstein(steps=5), 2),
+    ):
         times, found = [], []
-        for seed in range(seeds if name == "energy" else 2):
+        for seed in range(runs):
             key = jax.random.key(seed)
             started = time.perf_counter()
             matched = gp.match(prior, belief, points, distance=distance, key=key, held_out=0)
@@ -77,12 +83,15 @@ def matching(X: np.ndarray, scaling: gp.Scaling, seeds: int) -> list[dict]:
                 "seconds": float(np.median(times[1:])),
                 "steps": len(matched.history.distance),
                 **quality._asdict(),
-                "energy_se": float(
-                    np.std([f.energy_distance for f in found]) / np.sqrt(len(found))
-                ),
+                "energy_se": _error_over_seeds([f.energy_distance for f in found], runs),
             }
         )
     return rows
+
+
+def _error_over_seeds(values: list[float], seeds: int) -> float:
+    """The standard error of the mean over seeds, from as many values for each."""
+    return float(np.std(np.reshape(values, (seeds, -1)).mean(axis=1), ddof=1) / seeds**0.5)
 
 
 def sampling(X: np.ndarray, y: np.ndarray, scaling: gp.Scaling) -> dict:
@@ -142,7 +151,9 @@ def nuts_fit(
     }
 
 
-def torch_peer(python: Path, X: np.ndarray, y: np.ndarray, match_steps: int) -> dict | None:
+def torch_peer(
+    python: Path, X: np.ndarray, y: np.ndarray, match_steps: int, seeds: int
+) -> dict | None:
     """The plain PyTorch loop, in its own environment; None where that is not installed."""
     if not python.exists():
         print(f"no peers at {python}: `make bench` installs them")
@@ -151,13 +162,12 @@ def torch_peer(python: Path, X: np.ndarray, y: np.ndarray, match_steps: int) -> 
         np.savez(file.name, X=X.astype(np.float32), y=y[:, 0].astype(np.float32))
         command = [python, "-m", "benchmarks.peers.measure", file.name]
         done = subprocess.run(
-            [*map(str, command), "--match-steps", str(match_steps)],
-            capture_output=True,
+            [*map(str, command), "--match-steps", str(match_steps), "--seeds", str(seeds)],
+            stdout=subprocess.PIPE,
             text=True,
             check=False,
         )
     if done.returncode:
-        print(done.stderr[-2000:])
         return None
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -168,7 +178,7 @@ def main() -> None:
     parser.add_argument("--peers", type=Path, default=Path(".venv-peers/bin/python"))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--torch-match-steps", type=int, default=200)
-    parser.add_argument("--skip", nargs="*", default=[], help="nuts, scaling, torch")
+    parser.add_argument("--skip", nargs="*", default=[], help="torch, ours, nuts, scaling")
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
     use_all_cores()
@@ -179,64 +189,88 @@ def main() -> None:
         rows.append({"what": what, "who": who, "seconds": seconds, **more})
         print(f"{what:34} {who:12} {seconds:12.6g} s  {more}", flush=True)
 
-    note("product of 1,000 x 1,000", "machine", 2 / gemm_gflops(), gflops=gemm_gflops())
-    peer = None
     if "torch" not in args.skip:
-        peer = torch_peer(
-            args.peers, np.asarray(scale.inputs(X)), np.asarray(scale.targets(y)),
-            args.torch_match_steps,
-        )  # fmt: skip
-    if peer:
-        outer, step = peer["outer_ms"] / 1000, peer["chain_ms"] / 1000
-        burn_in = peer["chain_burn_in_ms"] / 1000
-        note("matching, 200 steps", "torch", 200 * outer, energy=peer["energy"], **{"outer": outer})
-        note("one step of four chains", "torch", 4 * step)
-        note("one step of four chains", "torch modules", 4 * peer["module_chain_ms"] / 1000)
-        note("one burn-in step of four chains", "torch", 4 * burn_in)
-        whole = 200 * outer + 4 * (60_000 * step + 2_000 * burn_in)
-        note("whole fit", "torch", whole)
-    for row in matching(X, scale, args.seeds):
-        seconds = row.pop("seconds")
-        if row["what"] == "match, critic":
-            seconds, row["first"] = 200 * seconds / row["steps"], None
-        note(row.pop("what"), "goodprior", seconds, **row)
-    steps = sampling(X, y, scale)
-    note("one step of four chains", "goodprior", steps["step_ms"] / 1000, **steps)
-    note("one burn-in step of four chains", "goodprior", steps["burn_in_ms"] / 1000)
-    fit = whole_fit(X, y, X_test, y_test, scale)
-    note("whole fit", "goodprior", fit.pop("seconds"), **fit)
+        _note_torch(args, X, y, scale, note)
+    if "ours" not in args.skip:
+        note("product of 1,000 x 1,000", "machine", 2 / gemm_gflops(), gflops=gemm_gflops())
+        for row in matching(X, scale, args.seeds):
+            note(row.pop("what"), "goodprior", row.pop("seconds"), **row)
+        steps = sampling(X, y, scale)
+        note("one step of four chains", "goodprior", steps["step_ms"] / 1000, **steps)
+        note("one burn-in step of four chains", "goodprior", steps["burn_in_ms"] / 1000)
+        fit = whole_fit(X, y, X_test, y_test, scale)
+        note("whole fit", "goodprior", fit.pop("seconds"), **fit)
     if "nuts" not in args.skip:
         fit = nuts_fit(X, y, X_test, y_test, scale)
         note("NUTS, 200 + 200 transitions", "blackjax", fit.pop("seconds"), **fit)
     args.out.mkdir(exist_ok=True)
     frame = pd.DataFrame(rows)
+    if args.skip and (args.out / "benchmark.csv").exists():
+        frame = pd.concat([pd.read_csv(args.out / "benchmark.csv"), frame])
+        frame = frame.drop_duplicates(["what", "who"], keep="last")
     frame.to_csv(args.out / "benchmark.csv", index=False)
-    if peer:
-        print(ratios(frame).to_string(index=False))
+    if "torch" in set(frame["who"]):
+        found = ratios(frame)
+        print(found.to_string(index=False))
+        picture(found).savefig(args.out / "benchmark.png")
     if "scaling" not in args.skip:
         scaling.run(args.out)
+
+
+def _note_torch(args: argparse.Namespace, X: np.ndarray, y: np.ndarray, scale, note) -> None:
+    peer = torch_peer(
+        args.peers, np.asarray(scale.inputs(X)), np.asarray(scale.targets(y)),
+        args.torch_match_steps, args.seeds,
+    )  # fmt: skip
+    if peer is None:
+        return
+    outer, step = peer["outer_ms"] / 1000, peer["chain_ms"] / 1000
+    module, burn_in = peer["module_chain_ms"] / 1000, peer["chain_burn_in_ms"] / 1000
+    note(
+        "matching, 200 steps", "torch", 200 * outer, steps=args.torch_match_steps,
+        energy_distance=float(np.mean(peer["energy"])),
+        energy_se=_error_over_seeds(peer["energy"], len(peer["energy"])),
+    )  # fmt: skip
+    note("one step of four chains", "torch", 4 * module)
+    note("one step of four chains", "torch, flat", 4 * step)
+    note("one burn-in step of four chains", "torch, flat", 4 * burn_in)
+    note("whole fit", "torch", 200 * outer + 4 * 62_000 * module)
+    note("whole fit", "torch, flat", 200 * outer + 4 * (60_000 * step + 2_000 * burn_in))
+
+
+PAIRS = (  # what of torch's is beside what of ours
+    ("matching, 200 steps", "torch", "match, energy"),
+    ("matching, 200 steps", "torch", "match, warm critic"),
+    ("one step of four chains", "torch", "one step of four chains"),
+    ("one step of four chains", "torch, flat", "one step of four chains"),
+    ("whole fit", "torch", "whole fit"),
+    ("whole fit", "torch, flat", "whole fit"),
+)
 
 
 def ratios(frame: pd.DataFrame) -> pd.DataFrame:
     """How many times faster we are."""
     at = frame.set_index(["what", "who"])["seconds"]
-    ours = {"matching, 200 steps": "match, energy"}
-    lines = []
-    for what in ("matching, 200 steps", "one step of four chains", "whole fit"):
-        us = at[ours.get(what, what), "goodprior"]
-        lines.append({"what": what, "torch s": at[what, "torch"], "goodprior s": us})
-    step, modules = (
-        at["one step of four chains", "goodprior"],
-        at["one step of four chains", "torch modules"],
-    )
-    lines.append({"what": "step, beside nn.Module", "torch s": modules, "goodprior s": step})
-    critic = at["match, critic", "goodprior"]
-    lines.append(
-        {"what": "critic", "torch s": at["matching, 200 steps", "torch"], "goodprior s": critic}
-    )
+    lines = [
+        {"what": ours, "peer": who, "peer s": at[what, who], "goodprior s": at[ours, "goodprior"]}
+        for what, who, ours in PAIRS
+    ]
     table = pd.DataFrame(lines)
-    table["times faster"] = (table["torch s"] / table["goodprior s"]).round(1)
+    table["times faster"] = (table["peer s"] / table["goodprior s"]).round(1)
     return table
+
+
+def picture(found: pd.DataFrame) -> Figure:
+    """The ratios as bars."""
+    figure = plots.new_figure(1, 2)
+    axes = figure.subplots()
+    names = found["what"] + "\n(beside " + found["peer"] + ")"
+    bars = axes.barh(names, found["times faster"], color=plots.COLOURS["GPi-G"])
+    axes.bar_label(bars, fmt="%.0fx", padding=3)
+    axes.invert_yaxis()
+    axes.set(xlabel="times faster than the plain PyTorch loop", xscale="log")
+    axes.margins(x=0.15)
+    return figure
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
 """How the cost of sampling grows: with steps, chains, draws, rows, width and depth."""
 
-import resource
+import json
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -40,24 +43,39 @@ def sample_seconds(*, rows: int, width: int, depth: int, chains: int, draws: int
     return best
 
 
-def disk_run(rows: int) -> dict[str, float]:
-    """Sampling from a table on disk against the same table in memory."""
+def disk_run(rows: int, kind: str) -> None:
+    """Sample from a table on disk, or in memory; prints one line of JSON.
+
+    Memory is what is the process's own: pages of the mapped file can be dropped at any time.
+    """
     prior = gp.GaussianPrior(gp.MLP(20, (100, 100), 1, key=jax.random.key(0)))
-    settings = {"key": jax.random.key(1), "burn_in": 0, "draws": 4, "thinning": 500}
+    settings: dict[str, Any] = {"key": jax.random.key(1), "burn_in": 0, "draws": 4}
+    peak = 0.0
+
+    def look(done: int, total: int, phase: str) -> None:
+        nonlocal peak
+        peak = max(peak, _own_mib())
+
     with tempfile.TemporaryDirectory() as folder:
         X = np.memmap(Path(folder) / "X", np.float32, "w+", shape=(rows, 20))
+        y = np.memmap(Path(folder) / "y", np.float32, "w+", shape=(rows,))
         rng = np.random.default_rng(0)
         for i in range(0, rows, 100_000):
             X[i : i + 100_000] = rng.normal(size=X[i : i + 100_000].shape)
-        y = np.asarray(X[:, 0])
-        found = {"rows": float(rows)}
-        for name, table in (("disk", X), ("memory", np.asarray(X))):
-            gp.sample_posterior(prior, gp.Gaussian(0.1), table, y, **settings)
+        y[:] = X[:, 0]
+        table = (X, y) if kind == "disk" else (np.asarray(X), np.asarray(y))
+        for _ in range(2):
             started = time.perf_counter()
-            gp.sample_posterior(prior, gp.Gaussian(0.1), table, y, **settings)
-            found[f"{name}_seconds"] = time.perf_counter() - started
-            found[f"{name}_peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return found
+            gp.sample_posterior(
+                prior, gp.Gaussian(0.1), *table, thinning=500, on_progress=look, **settings
+            )
+        seconds = time.perf_counter() - started
+    print(json.dumps({"rows": rows, "table": kind, "seconds": seconds, "peak_mib": peak}))
+
+
+def _own_mib() -> float:
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("RssAnon:")[1].split()[0]) / 1024
 
 
 def run(out: Path) -> None:
@@ -81,6 +99,15 @@ def run(out: Path) -> None:
         )
         axes.set(xlabel=name, ylabel="seconds (dotted: linear)")
     figure.savefig(out / "scaling.png")
-    disk = pd.DataFrame([disk_run(rows) for rows in (100_000, 1_000_000)])
-    disk.to_csv(out / "disk.csv", index=False)
-    print(disk.to_string(index=False))
+    found = []
+    for rows in (100_000, 1_000_000, 4_000_000):
+        for kind in ("disk", "memory"):
+            command = [sys.executable, "-m", "benchmarks.scaling", str(rows), kind]
+            told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            found.append(json.loads(told.stdout.splitlines()[-1]))
+            print(found[-1], flush=True)
+    pd.DataFrame(found).to_csv(out / "disk.csv", index=False)
+
+
+if __name__ == "__main__":
+    disk_run(int(sys.argv[1]), sys.argv[2])
