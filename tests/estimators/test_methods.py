@@ -70,6 +70,9 @@ def test_what_a_method_has_not_it_says(fitted, method):
         model.loo(X, Y)
     with pytest.raises(ValueError, match="nothing to go on with"):
         model.sample_more(1)
+    if method == "laplace":
+        with pytest.raises(ValueError, match="keeps no draws"):
+            model.to_datatree()
     if method in ("ensemble", "fbnn"):
         with pytest.raises(ValueError, match="no prior over weights"):
             model.plot_prior()

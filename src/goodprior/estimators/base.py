@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from os import PathLike
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import jax
 import numpy as np
@@ -20,15 +20,19 @@ from goodprior.devices import use_all_cores
 from goodprior.estimators import trained
 from goodprior.estimators.checkpoint import Checkpoint
 from goodprior.estimators.interrupts import Deadline
-from goodprior.estimators.new_rows import column_name, warn_if_far
+from goodprior.estimators.new_rows import column_name, refuse_bad_columns, warn_if_far
 from goodprior.estimators.problem import Model, Problem, fit_prior
 from goodprior.estimators.sampling import diagnosed, is_sampled, sample
 from goodprior.estimators.settings import Settings
 from goodprior.estimators.words import Task, Understood, fitted_to_rows, understand
 from goodprior.evaluation.diagnostics import Diagnostics
 from goodprior.inference import Posterior
+from goodprior.inference.export import to_datatree
 from goodprior.matching.match import History
 from goodprior.priors import Prior
+
+if TYPE_CHECKING:
+    from xarray import DataTree
 
 Fitted = TypeVar("Fitted", bound="BNN")
 
@@ -78,13 +82,13 @@ class BNN(Settings):
         X, numbers = self._check_rows(X, y)
         weights = None if sample_weight is None else np.asarray(sample_weight, float)
         use_all_cores()
+        model = self._model(1 if numbers.ndim == 1 else numbers.shape[1])
+        problem = self._describe(model, X, numbers, weights)
+        trained.check(problem)
         keep = Checkpoint(checkpoint)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         seed = keep.claim(seed, self.get_params(), X, numbers, weights)
         keys = jax.random.split(jax.random.key(seed), 3)
-        model = self._model(1 if numbers.ndim == 1 else numbers.shape[1])
-        problem = self._describe(model, X, numbers, weights)
-        trained.check(problem)
         if self.method in trained.METHODS:
             self.posterior_ = self._trained(problem, keep, *keys[:2])
             self._look_back(None)
@@ -109,6 +113,7 @@ class BNN(Settings):
         Afterwards `prior_` can be given to another estimator, which will not match it again.
         """
         checks.one_of("method", self.method, METHODS)
+        refuse_bad_columns(X)
         X = validate_data(self, X, dtype=np.float64)
         use_all_cores()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -180,6 +185,21 @@ class BNN(Settings):
 
         save(self, path)
 
+    def to_datatree(self) -> "DataTree":
+        """The draws as an `xarray.DataTree`, for ArviZ or, by its `to_netcdf`, for a file.
+
+        In the program that fitted the model, with `observed_data` and each row's `log_likelihood`.
+        """
+        check_is_fitted(self, "posterior_")
+        posterior = self.posterior_
+        if not isinstance(posterior, Posterior):
+            raise ValueError(f"method {self.method} keeps no draws of the weights")
+        if not is_sampled(posterior) or not hasattr(self, "_data"):
+            return to_datatree(posterior)
+        X, y, _ = self._data
+        each = self._log_likelihoods(posterior, X, y)
+        return to_datatree(posterior, observed_data={"y": y}, log_likelihood={"y": each})
+
     def plot_prior(self, n: int = 8) -> Any:
         """A figure: functions of the belief beside functions of the prior, along the columns."""
         from goodprior.estimators.pictures import plot_prior
@@ -201,6 +221,7 @@ class BNN(Settings):
     def _check_rows(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         checks.one_of("method", self.method, METHODS)
         checks.one_of("start", self.start, ("mode", "prior"))
+        refuse_bad_columns(X)
         X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2)
         return X, self._targets(y)
 
@@ -243,7 +264,8 @@ class BNN(Settings):
         else:
             prior = self._matched(problem, keep, key_prior)
         if self.method == "fbnn":
-            problem = trained.with_fitted_belief(problem, key)
+            key_belief, key = jax.random.split(key)
+            problem = trained.with_fitted_belief(problem, key_belief)
             if self.belief is None:
                 self.belief_ = fitted_to_rows(problem.belief)
         method = trained.METHODS[self.method]
@@ -272,6 +294,7 @@ class BNN(Settings):
     # New rows
 
     def _check_new(self, X: Any) -> np.ndarray:
+        refuse_bad_columns(X)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         warn_if_far(self, X)
         return X
