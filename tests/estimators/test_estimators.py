@@ -207,11 +207,19 @@ def test_bad_columns_of_a_frame_are_named(column, message):
         BNNRegressor(**SMALL).fit(frame, np.arange(4.0))
 
 
-def test_ten_thousand_columns_fit():
+@pytest.mark.parametrize("prior", ["fg", pytest.param("gpi-g", marks=pytest.mark.slow)])
+def test_ten_thousand_columns_fit(prior):
     """More columns than rows by far: matching, chains and the far-away check all cope."""
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(30, 10_000))
-    tiny = {"hidden": (3,), "burn_in": 10, "draws": 4, "thinning": 10, "start": "prior"}
+    tiny = {
+        "prior": prior,
+        "hidden": (3,),
+        "burn_in": 10,
+        "draws": 4,
+        "thinning": 10,
+        "start": "prior",
+    }
     model = BNNRegressor(**{**SMALL, **tiny}).fit(rows, rows[:, 0])
     mean, std = model.predict(rows[:5], return_std=True)
     assert np.isfinite(mean).all()

@@ -343,7 +343,9 @@ def _next_steps(result: dict[str, Any], data: Path, checkpoint: Path | None) -> 
         )
         lines.append(f"  sampling ended early because {result['stopped']}; {more}")
     elif result["convergence"]:
-        longer = "leave out --quick" if result["quick"] else f"--draws {4 * result['draws_per_chain']}"
+        longer = (
+            "leave out --quick" if result["quick"] else f"--draws {4 * result['draws_per_chain']}"
+        )
         lines.append(f"  to sample longer: {longer}")
     lines.append(f"next:  goodprior show {model} {quote(str(data))} --out report.html")
     lines.append(f"       goodprior predict {model} NEW.csv --out predictions.csv")

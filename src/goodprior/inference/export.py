@@ -31,7 +31,8 @@ def to_datatree(posterior: Posterior, **groups: dict[str, Any]) -> "DataTree":
     arrays = jax.jit(jax.vmap(jax.vmap(lambda latent: _weights(posterior, latent))))
     found = {"posterior": arrays(posterior.draws), **groups}
     if posterior.probe.shape[1]:
-        found["probe"] = {"function": posterior.probe}
+        # In double precision, which ArviZ's ranks and medians want.
+        found["probe"] = {"function": np.asarray(posterior.probe, np.float64)}
     tree = {}
     for group, arrays in found.items():
         by_chain = ("row",) if group == "observed_data" else ("chain", "draw")
