@@ -295,7 +295,9 @@ def _result(model: Any, table: Table, warned: list[str]) -> dict[str, Any]:
 
     posterior, found = model.posterior_, model.diagnostics_
     chains, draws = getattr(posterior, "chains", None), getattr(posterior, "draws_per_chain", None)
-    enough = is_sampled(posterior) and chains * draws >= ENOUGH_FOR_LOO
+    enough = (
+        is_sampled(posterior) and posterior.chains * posterior.draws_per_chain >= ENOUGH_FOR_LOO
+    )
     return {
         "task": table.task,
         "targets": table.names,
