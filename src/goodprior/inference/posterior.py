@@ -1,6 +1,6 @@
 """The posterior: draws, what they predict, and how they came about."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -14,6 +14,9 @@ from goodprior.inference.likelihoods import Likelihood
 from goodprior.inference.predictive import ClassPrediction, Prediction
 from goodprior.priors import Prior
 from goodprior.priors.base import Latent
+
+if TYPE_CHECKING:
+    from xarray import DataTree
 
 BLOCK = 4_000_000  # outputs and hidden units evaluated at once when predicting
 
@@ -66,6 +69,12 @@ class Posterior(eqx.Module):
         if self.scaling is None or not isinstance(prediction, Prediction):
             return prediction
         return prediction.rescale(self.scaling.y_mean, self.scaling.y_std)
+
+    def to_datatree(self) -> "DataTree":
+        """The draws and the probe trace as an `xarray.DataTree`, for ArviZ or a netCDF file."""
+        from goodprior.inference.export import to_datatree
+
+        return to_datatree(self)
 
 
 def output_shape(prior: Prior, latent: Latent, row: Float[Array, " in"]) -> tuple[int, ...]:
