@@ -97,3 +97,29 @@ def test_an_empty_folder_gives_a_page_and_no_report(tmp_path):
     report = gather(study("banana"), Store(tmp_path))
     assert report.sections == []
     assert "0 of 10" in reproduction.page(tmp_path)
+
+
+def test_a_study_that_looks_at_the_jobs_of_others(tmp_path):
+    """MAP beside posteriors: what the benchmarks have finished counts, and is shown once."""
+    regression = study("uci-regression")
+    other = regression.jobs(
+        regression.choose("paper", datasets=("boston",), depths=(1, 2), splits=1)
+    )
+    for job in other:
+        row = {"rmse": 3.0, "nll_moment": 2.5, "nll": 2.5}
+        Store(tmp_path / "uci-regression").add(Result(job.settings, row, 1.0))
+    one = study("map")
+    store = Store(tmp_path / "map", one.homes)
+    for job in one.jobs(one.choose("paper", datasets=("eeg",), methods=("map-fg",), splits=2)):
+        store.add(Result(job.settings, {"accuracy": 0.9, "nll": 0.3}, 1.0))
+    report = gather(one, store)
+    assert report.done == 2 + 2  # MAP on eeg; FG and GPi-G on boston, at two hidden layers
+    assert len(report.rows) == 4
+    captions = [caption for caption, _ in report.sections[0].tables]
+    assert sum(c.startswith("test RMSE, ours") for c in captions) == 1
+    assert set(report.sections[0].figures) == {"classification", "regression"}
+    (nll,) = [t for c, t in report.sections[0].tables if c.startswith("test NLL, ours") and "eeg" in
+              set(t["dataset"])]  # fmt: skip
+    assert set(nll["dataset"]) == {"eeg"}
+    assert (tmp_path / "uci-classification" / "jobs.jsonl").exists()
+    assert not (tmp_path / "map").exists()

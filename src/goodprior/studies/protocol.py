@@ -104,6 +104,16 @@ def table_jobs(choice: Choice) -> Iterator[Settings]:
                     yield table_settings(dataset, method, depth, split, choice)
 
 
+def shared_jobs(choice: Choice) -> list[Settings]:
+    """The same, named as jobs of the benchmark that they belong to."""
+    return [{"study": home_of(settings["dataset"]), **settings} for settings in table_jobs(choice)]
+
+
+def home_of(dataset: str) -> str:
+    """The benchmark that a data set belongs to."""
+    return "uci-regression" if dataset in NOISE_VARIANCE else "uci-classification"
+
+
 def table_settings(dataset: str, method: str, depth: int, split: int, choice: Choice) -> Settings:
     """All that the result of one job depends on."""
     return {

@@ -20,7 +20,8 @@ metrics, settings, versions and run times are `results/<study>/report.html`.
 
 def page(results: Path) -> str:
     """The page for a folder with one store per study."""
-    reports = {name: gather(study(name), Store(results / name)) for name in MODULES}
+    studies = {name: study(name) for name in MODULES}
+    reports = {name: gather(one, Store(results / name, one.homes)) for name, one in studies.items()}
     return "\n".join([HEAD, _overview(reports), *(_part(r, results) for r in reports.values())])
 
 
