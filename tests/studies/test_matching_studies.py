@@ -10,7 +10,7 @@ from goodprior.inference import Prediction
 from goodprior.matching import KL, History, Match
 from goodprior.studies import protocol
 from goodprior.studies.catalogue import study
-from tests.studies.test_studies import _job, _row, tiny_data  # noqa: F401
+from tests.studies.small import job_of, row_of
 
 EXACT = 0.3  # of the fake chains below, the deviation they predict
 
@@ -27,7 +27,7 @@ class FakePosterior:
 
 
 @pytest.fixture
-def chains(monkeypatch, tiny_data):  # noqa: F811
+def chains(monkeypatch, tiny_data):
     """Chains that take no time; what they were asked."""
     asked = []
 
@@ -50,8 +50,8 @@ def test_kl_is_watched_beyond_its_early_stopping(chains, monkeypatch):
         return Match(prior, History(np.linspace(1.0, -1.2, steps), 3.0))
 
     monkeypatch.setattr("goodprior.matching.match", match)
-    one, settings = _job("wasserstein-vs-kl", method="kl", width=5)
-    row = _row(one, settings).iloc[0]
+    one, settings = job_of("wasserstein-vs-kl", method="kl", width=5)
+    row = row_of(one, settings).iloc[0]
     assert row["step"] == [0, 10, 20, 30, 40]
     assert row["posterior_step"] == [0, 20, 40]
     assert row["rmse_course"] == sorted(row["rmse_course"])  # wider, and further off
@@ -87,10 +87,10 @@ def test_other_studies_have_no_grid_of_scales():
         study("banana").choose("paper", per_parameter=5)
 
 
-def test_a_trial_has_the_scales_of_its_job(chains):
-    one, settings = _job("cross-validation", method="grid", width=5)
+def test_a_trial_has_the_scales_of_itsjob_of(chains):
+    one, settings = job_of("cross-validation", method="grid", width=5)
     scales = {"hidden_weight": 1.0, "hidden_bias": 2.0, "output_weight": 3.0, "output_bias": 4.0}
-    row = _row(one, {**settings, **scales}).iloc[0]
+    row = row_of(one, {**settings, **scales}).iloc[0]
     ((prior, rows, options),) = chains
     assert list(prior.scales.values()) == pytest.approx([1.0, 2.0, 3.0, 4.0])
     kinds = [(p.kind, p.shape) for p in prior.architecture.parameters]
@@ -108,8 +108,8 @@ def test_a_search_is_one_job_and_counts_its_own_time(chains, monkeypatch):
             yield Trial(dict.fromkeys(names, 1.0), trial.nll + (i - 2) ** 2, 0.0)
 
     monkeypatch.setattr("goodprior.baselines.bayesian_search", bayesian_search)
-    one, settings = _job("cross-validation", method="bo", width=5, trials=4)
-    row = _row(one, settings).iloc[0]
+    one, settings = job_of("cross-validation", method="bo", width=5, trials=4)
+    row = row_of(one, settings).iloc[0]
     assert len(chains) == len(row["trial_nll"]) == 4
     assert row["nll"] == row["trial_nll"][2]
     assert min(row["trial_seconds"]) > 0

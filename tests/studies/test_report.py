@@ -9,6 +9,7 @@ import pytest
 
 from goodprior.studies import reproduction
 from goodprior.studies.catalogue import study
+from goodprior.studies.compare import wins
 from goodprior.studies.report import gather, write
 from goodprior.studies.store import Result, Store
 
@@ -91,6 +92,23 @@ def test_the_reproduction_page_states_what_was_run_and_what_was_not(store):
     assert "Not run. To run it: `goodprior study run hmc --preset paper`" in page
     assert re.search(r"\| wine \| 2 \| GPi-G \| 3 \| 8\.\d+ .* ≠ \|", page)
     assert "GPi-G minus FG | 2 | 2 | 2 | 2 | 0 | 2 |" in page
+
+
+def test_the_reproduction_page_counts_where_matched_priors_are_better(store):
+    """In the made-up rows GPi-G is better by ten deviations on both sets, as it is in the paper."""
+    overall = reproduction.page(store.folder.parent).split("\n## ")[0]
+    rows = [line for line in overall.splitlines() if "GPi-G minus FG" in line]
+    assert len(rows) == 4  # two metrics, two depths
+    assert all(line.startswith("| uci-regression | Matching by the energy") for line in rows)
+    assert (
+        sum("| test RMSE | GPi-G minus FG | 2 | 2 | 2 | 2 | 0 | 2 |" in line for line in rows) == 1
+    )
+
+
+def test_what_the_paper_does_not_have_is_not_counted_as_its_loss():
+    table = pd.DataFrame({"pair": ["MAP"], "depth": 2, "difference": [-1.0],
+                          "standard_error": [0.1], "paper": [np.nan]})  # fmt: skip
+    assert wins(table)["paper: first is better"].tolist() == [None]
 
 
 def test_an_empty_folder_gives_a_page_and_no_report(tmp_path):

@@ -37,7 +37,7 @@ STUDY = Study(
         "paper": Choice("paper", (*protocol.REGRESSION, *protocol.CLASSIFICATION), METHODS, (2,)),
         "quick": Choice("quick", ("boston", "energy"), METHODS, (2,), splits=2, distance="energy"),
     },
-    cuts=protocol.QUICK_CUTS + ", 15 epochs instead of 150",
+    cuts=protocol.QUICK_CUTS,
     grid=protocol.shared_jobs,
     run=uci_regression.run,
     homes=("uci-regression", "uci-classification"),

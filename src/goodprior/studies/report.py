@@ -18,6 +18,7 @@ from goodprior.studies.paper import table as paper_table
 from goodprior.studies.store import Result, Store
 from goodprior.studies.study import DISTANCES, Against, Study
 
+WINS = ": in how many data sets the first is better"  # ends the caption of such a table
 IN_WORDS = {
     "wasserstein": "Matching by the paper's critic",
     "energy": "Matching by the energy distance (this package's default)",
@@ -173,7 +174,7 @@ def _tables(study: Study, rows: pd.DataFrame, against: Against) -> list[tuple[st
             better = "higher" if against.higher_is_better else "lower"
             found.append((f"{against.name}, paired over splits ({better} is better)", pairs))
             count = wins(pairs, against.higher_is_better)
-            found.append((f"{against.name}: in how many data sets the first is better", count))
+            found.append((f"{against.name}{WINS}", count))
     return found
 
 
