@@ -66,6 +66,9 @@ def run(
     distance: Annotated[
         DistanceName | None, typer.Option(help="How priors are matched. Default: the preset's.")
     ] = None,
+    per_parameter: Annotated[
+        int | None, typer.Option(help="Of cross-validation: values of each scale, 2, 3, 5 or 9.")
+    ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed jobs again.")] = False,
     results: Results = Path("results"),
 ) -> None:
@@ -79,6 +82,7 @@ def run(
             depths=tuple(int(word) for word in _words(depths)),
             splits=splits,
             distance=distance.value if distance else None,
+            per_parameter=per_parameter,
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
@@ -110,7 +114,8 @@ def report(
     from goodprior.studies.report import gather, write
     from goodprior.studies.store import Store
 
-    found = gather(_study(name), Store(results / name), preset.value if preset else None)
+    study = _study(name)
+    found = gather(study, Store(results / name, study.homes), preset.value if preset else None)
     if not len(found.rows):
         typer.echo(f"nothing of {name} has been run: goodprior study run {name}", err=True)
         raise typer.Exit(1)
@@ -186,7 +191,7 @@ def _drive(
             return run_jobs(
                 "goodprior.studies.catalogue:run_job",
                 jobs,
-                Store(folder),
+                Store(folder, study.homes),
                 engine,
                 retry=retry,
                 cost=lambda job: study.cost(dict(job.settings)),

@@ -115,7 +115,12 @@ def wins(table: pd.DataFrame, higher_is_better: bool = False) -> pd.DataFrame:
                 "ours: first is better": int((better < 0).sum()),
                 "by two standard errors": int((better < -clear).sum()),
                 "worse by two": int((better > clear).sum()),
-                "paper: first is better": int((sign * part["paper"] < 0).sum()),
+                "paper: first is better": _count(sign * part["paper"]),
             }
         )
     return pd.DataFrame(rows)
+
+
+def _count(differences: pd.Series) -> int | None:
+    """How many are below zero; None where nothing is known."""
+    return int((differences < 0).sum()) if differences.notna().any() else None

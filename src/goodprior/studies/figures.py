@@ -109,9 +109,22 @@ def curves(
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel(x.replace("_", " "), fontsize="small")
     axes[0].set_ylabel(y, fontsize="small")
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+    common_legend(figure, axes[0])
     return figure
+
+
+def common_legend(figure: Figure, ax: Axes) -> None:
+    """One legend below all panels, of what is in this one."""
+    handles, names = ax.get_legend_handles_labels()
+    columns = max(1, int(figure.get_figwidth() / 2.0))
+    figure.legend(
+        handles,
+        names,
+        loc="outside lower center",
+        ncols=min(columns, len(names) or 1),
+        frameon=False,
+        fontsize="small",
+    )
 
 
 def _methods(table: pd.DataFrame) -> list[str]:

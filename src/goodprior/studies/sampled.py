@@ -63,7 +63,7 @@ def _tuned_temperature(settings: tuple[tuple[str, Any], ...]) -> float:
     prior, _ = matched_prior("fg", problem, short, key_prior)
 
     def fit(temperature: float, X: Any, y: Any, key: "PRNGKeyArray") -> "Posterior":
-        return _sample(prior, problem.part(X, y), short, key, temperature)
+        return sample(prior, problem.part(X, y), short, key, temperature)
 
     temperature, _ = tune(fit, TEMPERATURES, problem.X, problem.y, key=key)
     return temperature
@@ -82,18 +82,19 @@ def _sampled(
     from goodprior.evaluation import diagnose
 
     started = time.perf_counter()
-    posterior = _sample(prior, problem, settings, jax.random.split(key, 4)[3], temperature)
+    posterior = sample(prior, problem, settings, jax.random.split(key, 4)[3], temperature)
     found = {**found, "sample_seconds": time.perf_counter() - started}
     return Fit(posterior.predict, {**diagnose(posterior).summary, **found})
 
 
-def _sample(
+def sample(
     prior: "Prior",
     problem: Problem,
     settings: dict[str, Any],
     key: "PRNGKeyArray",
-    temperature: float,
+    temperature: float = 1.0,
 ) -> "Posterior":
+    """The posterior by the job's sampler and chains."""
     from goodprior.inference import NUTS, SGHMC, sample_posterior
 
     sampler: NUTS | SGHMC = NUTS() if settings.get("sampler") == "nuts" else SGHMC()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Settings = dict[str, Any]
 Row = dict[str, Any]
 
+PER_PARAMETER = (2, 3, 5, 9)  # a finer grid has all points of a coarser one
 DISTANCES = ("wasserstein", "energy")  # the paper's, and this package's default
 
 
@@ -27,6 +28,7 @@ class Choice:
     depths: tuple[int, ...] = ()
     splits: int | None = None
     distance: str = "wasserstein"
+    per_parameter: int | None = None  # values of each scale, where a study has a grid of them
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Study:
     and `cuts` says in words what it leaves out. `grid(choice)` gives the settings of the jobs,
     `run(settings)` the row of one. Against the paper's tables (`against`) rows are grouped by
     `keys`; `figures(rows)` draws what the paper shows, `rows` being a data frame with settings and
-    results in columns.
+    results in columns, and `table(rows)` is a table of the study's own. Where a study is another
+    look at jobs of others, its settings name theirs as `study`, and `homes` has the names.
     """
 
     name: str
@@ -60,6 +63,8 @@ class Study:
     grid: Callable[[Choice], list[Settings]]
     run: Callable[[Settings], Row]
     figures: "Callable[[pd.DataFrame], dict[str, Figure]]"
+    table: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None
+    homes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()  # the results worth a place in the report's table
     keys: tuple[str, ...] = ("dataset", "depth", "method")
     against: tuple[Against, ...] = ()
@@ -77,6 +82,7 @@ class Study:
         depths: tuple[int, ...] = (),
         splits: int | None = None,
         distance: str | None = None,
+        per_parameter: int | None = None,
     ) -> Choice:
         """A preset with some of its parts replaced; words that the study lacks are an error."""
         checks.one_of("preset", preset, self.presets)
@@ -94,6 +100,11 @@ class Study:
             checks.whole("splits", splits)
         if distance is not None:
             checks.one_of("distance", distance, DISTANCES)
+        if per_parameter is not None:
+            if base.per_parameter is None:
+                raise ValueError(f"{self.name} has no grid of scales, so no per_parameter")
+            if per_parameter not in PER_PARAMETER:
+                raise ValueError(f"per_parameter is 2, 3, 5 or 9; got {per_parameter}")
         return replace(
             base,
             datasets=datasets or base.datasets,
@@ -101,6 +112,7 @@ class Study:
             depths=depths or base.depths,
             splits=splits or base.splits,
             distance=distance or base.distance,
+            per_parameter=per_parameter or base.per_parameter,
         )
 
     def jobs(self, choice: Choice) -> list[Job]:
