@@ -24,6 +24,7 @@ from goodprior.priors import Prior
 from goodprior.priors.base import Latent
 
 BLOCK = 4_000_000  # outputs and hidden units evaluated at once when predicting
+PIXELS = 1_000_000  # inputs evaluated at once: an image needs more memory than its outputs
 REFERENCE = 256  # rows whose statistics stand for all in networks with batch normalisation
 
 
@@ -62,7 +63,7 @@ class Posterior(eqx.Module):
         first = jax.tree.map(lambda leaf: leaf[0], flat)
         output_shape(self.prior, first, x[0])
         count = self.chains * self.draws_per_chain
-        rows = max(1, BLOCK // (count * 100))
+        rows = max(1, min(BLOCK // (count * 100), PIXELS // x[0].size))
         # Blocks of few different sizes: less to compile, and a row's numbers do not depend on how
         # many others there are.
         rows = min(rows, max(64, 1 << (len(x) - 1).bit_length()))

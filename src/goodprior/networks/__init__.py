@@ -7,6 +7,7 @@ from goodprior.networks.batch import BatchNorm, batch_statistics, outputs, with_
 from goodprior.networks.conv import Conv, max_pool
 from goodprior.networks.layers import Dense
 from goodprior.networks.lenet import LeNet5
+from goodprior.networks.many import over_many
 from goodprior.networks.mlp import ACTIVATIONS, MLP
 from goodprior.networks.preresnet import PreResNet20
 from goodprior.networks.structure import Architecture, Parameter
@@ -29,5 +30,6 @@ __all__ = [
     "batch_statistics",
     "max_pool",
     "outputs",
+    "over_many",
     "with_statistics",
 ]

@@ -5,12 +5,14 @@ rows of the batch: `outputs` evaluates all rows together. For predictions the st
 once from a fixed set of rows (`batch_statistics`) and put in (`with_statistics`).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
+
+from goodprior.networks.structure import layers
 
 BATCH = "batch"  # the name of the axis over rows
 
@@ -99,9 +101,5 @@ def has_batch_norm(network: PyTree) -> bool:
     return bool(_norms(network))
 
 
-def _is_norm(node: Any) -> bool:
-    return isinstance(node, BatchNorm)
-
-
 def _norms(network: PyTree) -> list[BatchNorm]:
-    return [node for node in jax.tree.leaves(network, is_leaf=_is_norm) if _is_norm(node)]
+    return layers(network, BatchNorm)

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
-from goodprior.networks import outputs
+from goodprior.networks import outputs, over_many
 
 Latent = PyTree  # the coordinates in which a prior's density is stated and sampled
 
@@ -63,4 +63,7 @@ class Prior(eqx.Module):
         def one(key: PRNGKeyArray) -> Array:
             return outputs(self.weights(self.sample(key)), x)
 
-        return jax.vmap(one)(jax.random.split(key, n))
+        each = over_many(self)
+        if each is not jax.vmap:
+            one = jax.checkpoint(one)  # the slope needs the activations of one draw at a time
+        return each(one)(jax.random.split(key, n))

@@ -1,0 +1,112 @@
+"""Gradients of the convolutional networks beside PyTorch's, and four chains beside one.
+
+python -m benchmarks.convolutions
+
+Both use as many threads as there are processors that they may use. PyTorch is measured before and
+after us, so that a machine that is busy for a while shows. Writes `results/convolutions.csv`.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import jax
+import numpy as np
+import pandas as pd
+
+import goodprior as gp
+from goodprior.inference.batches import InMemory
+from goodprior.inference.density import Density
+from goodprior.inference.sghmc_run import SGHMCRun
+from goodprior.networks import IMAGE_NETWORKS
+
+BATCH = {"lenet5": 128, "preresnet20": 128, "vgg16": 32}
+STEPS = 10
+
+
+def milliseconds(work: Callable[[], object], times: int = 12) -> dict[str, float]:
+    """Median and best of several runs, the first ones left out."""
+    found = []
+    for _ in range(times):
+        started = time.perf_counter()
+        work()
+        found.append(1000 * (time.perf_counter() - started))
+    return {"median": statistics.median(found[2:]), "best": min(found[2:])}
+
+
+def density_and_data(name: str, rows: int) -> tuple[Density, InMemory]:
+    """A network with random images and labels."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(rows, 32, 32, 3)), rng.integers(0, 10, rows)
+    prior = gp.GaussianPrior(IMAGE_NETWORKS[name](key=jax.random.key(0)))
+    likelihood = gp.Categorical(10)
+    data = InMemory(jax.numpy.asarray(X, "float32"), likelihood.targets(y))
+    return Density(prior, likelihood, rows), data
+
+
+def gradient(name: str) -> dict[str, float]:
+    """Milliseconds for the gradient of the log density from one minibatch."""
+    density, data = density_and_data(name, BATCH[name])
+    latent = density.prior.sample(jax.random.key(1))
+    slope = jax.jit(jax.grad(density))
+    return milliseconds(lambda: jax.block_until_ready(slope(latent, data.X, data.y)))
+
+
+def chains(name: str, count: int) -> dict[str, float]:
+    """Milliseconds for a step of so many chains."""
+    density, data = density_and_data(name, 4 * BATCH[name])
+    latents = jax.vmap(density.prior.sample)(jax.random.split(jax.random.key(1), count))
+    run = SGHMCRun(density, gp.SGHMC(), data, BATCH[name], latents, key=jax.random.key(0))
+    found = milliseconds(lambda: run.advance(STEPS), times=5)
+    return {key: value / STEPS for key, value in found.items()}
+
+
+def torch_peer(python: Path) -> dict[str, dict[str, float]]:
+    """The same gradients in PyTorch."""
+    command = [python, "-m", "benchmarks.peers.convolutions_torch", *BATCH.values()]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    """The table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--peers", type=Path, default=Path(".venv-peers/bin/python"))
+    parser.add_argument("--networks", nargs="*", default=list(BATCH))
+    parser.add_argument("--out", type=Path, default=Path("results/convolutions.csv"))
+    args = parser.parse_args()
+    rows = []
+
+    def note(name: str, what: str, who: str, found: dict[str, float]) -> None:
+        rows.append({"network": name, "what": what, "who": who, **found})
+        print(f"{name:12} {what:12} {who:10} {found['median']:9.2f} {found['best']:9.2f} ms")
+
+    before = torch_peer(args.peers)
+    for name in args.networks:
+        note(name, "gradient", "goodprior", gradient(name))
+    after = torch_peer(args.peers)
+    for name in args.networks:
+        note(name, "gradient", "torch", before[name])
+        note(name, "gradient", "torch", after[name])
+    for name in args.networks:
+        if name != "vgg16":
+            for count in (1, 4):
+                note(name, f"{count} chains", "goodprior", chains(name, count))
+    args.out.parent.mkdir(exist_ok=True)
+    table = pd.DataFrame(rows)
+    table.to_csv(args.out, index=False)
+    best = table.groupby(["network", "what", "who"])["best"].min()
+    for name in args.networks:
+        ours, torch = (best[name, "gradient", who] for who in ("goodprior", "torch"))
+        print(f"{name}: our gradient takes {ours / torch:.2f} times as long as PyTorch's")
+        if (name, "4 chains", "goodprior") in best:
+            ratio = best[name, "4 chains", "goodprior"] / best[name, "1 chains", "goodprior"]
+            print(f"{name}: four chains take {ratio:.2f} times as long as one")
+
+
+if __name__ == "__main__":
+    main()
