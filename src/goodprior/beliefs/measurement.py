@@ -150,7 +150,7 @@ class Near(MeasurementSet):
         key_points, key_centre = jax.random.split(key)
         x = self.points.sample(key_points)
         centre = jax.random.choice(key_centre, x)
-        _, nearest = jax.lax.top_k(-((x - centre) ** 2).sum(axis=1), self.size)
+        _, nearest = jax.lax.top_k(-((x - centre) ** 2).reshape(len(x), -1).sum(axis=1), self.size)
         return x[nearest]
 
 
@@ -169,9 +169,9 @@ class Mix(MeasurementSet):
     def sample(self, key: PRNGKeyArray) -> Float[Array, "points ..."]:
         keys = jax.random.split(key, len(self.parts))
         points = [p.sample(k) for p, k in zip(self.parts, keys, strict=True)]
-        widths = [part.shape[1] for part in points]
+        widths = [part.shape[1:] for part in points]
         if len(set(widths)) > 1:
-            found = " and ".join(map(str, widths))
+            found = " and ".join("x".join(map(str, width)) for width in widths)
             raise ValueError(f"the parts of a mix must have as many inputs, they have {found}")
         return jnp.concatenate(points)
 
