@@ -107,25 +107,24 @@ def _known(node: object) -> bool:
     return type(node) in FEATURES
 
 
-def check_known_layers(architecture: Architecture) -> None:
-    """Refuse networks with weights outside the layers whose factors are known."""
+def weights_elsewhere(architecture: Architecture) -> list[str]:
+    """The weights outside the layers whose factors are known; with none, there is a `kron`."""
     shapes = architecture.network(architecture.arrays(jnp.zeros(architecture.size)))
     layers = jax.tree_util.tree_leaves_with_path(shapes, is_leaf=_known)
     names = {jax.tree_util.keystr(p, simple=True, separator=".") for p, n in layers if _known(n)}
-    others = [p.name for p in architecture.parameters if p.layer not in names]
-    if others:
-        known = ", ".join(sorted(kind.__name__ for kind in FEATURES))
-        raise ValueError(
-            f'structure="kron" knows the layers {known}, but the network also has the weights '
-            f'{others}; use structure="full"'
-        )
+    return [p.name for p in architecture.parameters if p.layer not in names]
 
 
 def kronecker_curvature(
     architecture: Architecture, likelihood: Likelihood, flat: Float[Array, " size"], data: InMemory
 ) -> Kronecker:
     """The Kronecker factors at these weights: A is a mean over rows, B a sum."""
-    check_known_layers(architecture)
+    if others := weights_elsewhere(architecture):
+        known = ", ".join(sorted(kind.__name__ for kind in FEATURES))
+        raise ValueError(
+            f'structure="kron" knows the layers {known}, but the network also has the weights '
+            f'{others}; use structure="full"'
+        )
     totals = None
     for X, y in _blocks(data):
         narrow = _factors(architecture, likelihood, flat, X, y)

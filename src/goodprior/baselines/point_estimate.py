@@ -66,6 +66,7 @@ def fit_map(
     validation: float = 0.2,
     scaling: Scaling | None = None,
     weights: object = None,
+    penalised: bool = True,
     on_progress: Progress | None = None,
 ) -> Posterior:
     """The latent of the highest posterior density, as a posterior of one draw.
@@ -77,7 +78,8 @@ def fit_map(
     `patience`, the share `validation` of the rows is kept aside, training stops after so many
     epochs without a better NLL there, and the best weights are kept. The mode depends on the
     prior's coordinates: of a flow it is that of the base variable. `learning_rate` may be a
-    function of the epoch.
+    function of the epoch. Without being `penalised` by the prior it is the maximum of the
+    likelihood.
 
     >>> import jax
     >>> from goodprior.inference import Gaussian
@@ -95,7 +97,7 @@ def fit_map(
     if patience is not None:
         kept, held = parts(key_rows, data, validation)
     return trained(
-        NegativeLogPosterior(likelihood, kept.rows),
+        NegativeLogPosterior(likelihood, kept.rows, penalised),
         several(prior, checks.whole("members", members)),
         jax.vmap(partial(start, prior))(jax.random.split(key_start, members)),
         kept,
@@ -117,36 +119,17 @@ def fit_early_stopping(
     y: object,
     *,
     key: PRNGKeyArray,
-    epochs: int = 150,
-    learning_rate: Rate = 0.01,
-    batch_size: int | None = 32,
     patience: int = 10,
-    validation: float = 0.2,
-    scaling: Scaling | None = None,
-    on_progress: Progress | None = None,
+    **settings: Any,
 ) -> Posterior:
     """Maximum likelihood, stopped after `patience` epochs without a better validation NLL.
 
-    There is no penalty on the weights, which start as N(0, 1) with biases at zero.
+    There is no penalty on the weights, which start as N(0, 1) with biases at zero. Other settings
+    are those of `fit_map`.
     """
     prior = GaussianPrior(network)
-    data = in_memory(prior, likelihood, X, y, scaling)
-    key_start, key_rows, key = jax.random.split(key, 3)
-    kept, held = parts(key_rows, data, validation)
-    return trained(
-        NegativeLogPosterior(likelihood, kept.rows, penalised=False),
-        one_member(prior),
-        one_member(initial_weights(prior.architecture, key_start)),
-        kept,
-        key=key,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        batch_size=batch_size,
-        validation=held,
-        patience=patience,
-        scaling=scaling,
-        on_progress=on_progress,
-    )
+    settings = {"key": key, "patience": patience, "penalised": False, **settings}
+    return fit_map(prior, likelihood, X, y, **settings)
 
 
 def trained(

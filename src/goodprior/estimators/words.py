@@ -21,6 +21,7 @@ from goodprior.distributions import LogNormal
 Task = Literal["regression", "classification"]
 PRESETS = ("smooth", "rough", "periodic")
 NOISE = LogNormal(log(0.1), 4.0)  # the noise variance of standardised targets
+LEAST_VARIANCE = 1e-4  # a noise that is learned stays above 1 %
 _TABLE = ("kernel", "lengthscale", "amplitude", "period")
 _MANNERS = {
     "rbf": "smooth",
@@ -78,6 +79,11 @@ def understand(
             f"got {said!r}"
         )
     return Understood(said, f"The belief that was given, in standard units: {said!r}")
+
+
+def fitted_to_rows(belief: Belief) -> Understood:
+    """A belief that was not said but found in the data."""
+    return Understood(belief, f"A Gaussian process fitted to the rows, in standard units: {belief}")
 
 
 def _preset(kernel: str, scaling: Scaling, task: Task, outputs: int) -> Understood:

@@ -142,6 +142,7 @@ class SGHMCRun:
         low, middle, high = asked * np.quantile(np.asarray(info.temperature), [0.05, 0.5, 0.95])
         return {
             "steps": self.steps,
+            "step_size": float(self.sampler.step_size),
             "temperature": asked,
             "temperature_5": float(low),
             "temperature_50": float(middle),

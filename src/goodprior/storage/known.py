@@ -9,6 +9,8 @@ from typing import Any
 from tinygp import kernels, transforms
 from tinygp.kernels.distance import L1Distance, L2Distance
 
+from goodprior.baselines import Laplace
+from goodprior.baselines.curvature import Block, Full, Kronecker
 from goodprior.beliefs import (
     Box,
     GaussianProcess,
@@ -19,6 +21,7 @@ from goodprior.beliefs import (
     Rows,
     Stacked,
 )
+from goodprior.beliefs.kernel_network import KernelNetwork
 from goodprior.beliefs.kernels import KERNELS, PROFILES, Radial
 from goodprior.data import Scaling
 from goodprior.distributions import Fixed, LogNormal
@@ -66,6 +69,7 @@ _GOODPRIOR: tuple[type, ...] = (
         HierarchicalGP,
         Stacked,
         Radial,
+        KernelNetwork,
         Rows,
         Box,
         Grid,
@@ -81,6 +85,8 @@ _GOODPRIOR: tuple[type, ...] = (
     *(Energy, MMD, Sliced, Wasserstein, History, Comparison),
     # data and inference
     *(Scaling, Gaussian, StudentT, Heteroscedastic, Categorical, Binary, SGHMC, NUTS, Posterior),
+    # baselines
+    *(Laplace, Full, Kronecker, Block),
 )
 _TINYGP: tuple[type, ...] = (
     *(kernels.Sum, kernels.Product, kernels.Constant, kernels.DotProduct, kernels.Polynomial),
