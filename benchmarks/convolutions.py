@@ -1,15 +1,18 @@
-"""Gradients of the convolutional networks beside PyTorch's, and four chains beside one.
+"""Gradients of the convolutional networks beside PyTorch's, four chains beside one, and matching.
 
 python -m benchmarks.convolutions
 
 Both use as many threads as there are processors that they may use. PyTorch is measured before and
-after us, so that a machine that is busy for a while shows. Writes `results/convolutions.csv`.
+after us, so that a machine that is busy for a while shows; on one processor (`taskset -c 0`) the
+time on it, `cpu`, can be compared even then. Writes `results/convolutions.csv`.
 """
 
 import argparse
 import json
+import resource
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -29,13 +32,14 @@ STEPS = 10
 
 
 def milliseconds(work: Callable[[], object], times: int = 12) -> dict[str, float]:
-    """Median and best of several runs, the first ones left out."""
-    found = []
+    """Median and best of several runs, and the best time on processors; the first ones left out."""
+    found, busy = [], []
     for _ in range(times):
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.process_time()
         work()
         found.append(1000 * (time.perf_counter() - started))
-    return {"median": statistics.median(found[2:]), "best": min(found[2:])}
+        busy.append(1000 * (time.process_time() - worked))
+    return {"median": statistics.median(found[2:]), "best": min(found[2:]), "cpu": min(busy[2:])}
 
 
 def density_and_data(name: str, rows: int) -> tuple[Density, InMemory]:
@@ -65,6 +69,30 @@ def chains(name: str, count: int) -> dict[str, float]:
     return {key: value / STEPS for key, value in found.items()}
 
 
+def matching(name: str) -> dict[str, float]:
+    """Ten steps of matching at the paper's size, in this process: seconds and the most memory."""
+    X = np.random.default_rng(0).normal(size=(64, 32, 32, 3))
+    prior = gp.GaussianPrior(IMAGE_NETWORKS[name](key=jax.random.key(0)))
+    belief, points = gp.HierarchicalGP.images(), gp.Rows(X, 32)
+    times = []
+    for _ in range(2):  # the first with its compilation
+        started = time.perf_counter()
+        gp.match(
+            prior, belief, points, steps=10, draws=128, distance=gp.Wasserstein(steps=10),
+            held_out=0, key=jax.random.key(1),
+        )  # fmt: skip
+        times.append(time.perf_counter() - started)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return {"step_seconds": times[1] / 10, "gibibytes": memory}
+
+
+def matching_apart(name: str) -> dict[str, float]:
+    """The same in a process of its own, whose memory is nothing else's."""
+    command = [sys.executable, "-m", "benchmarks.convolutions", "--match", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 def torch_peer(python: Path) -> dict[str, dict[str, float]]:
     """The same gradients in PyTorch."""
     command = [python, "-m", "benchmarks.peers.convolutions_torch", *BATCH.values()]
@@ -78,12 +106,17 @@ def main() -> None:
     parser.add_argument("--peers", type=Path, default=Path(".venv-peers/bin/python"))
     parser.add_argument("--networks", nargs="*", default=list(BATCH))
     parser.add_argument("--out", type=Path, default=Path("results/convolutions.csv"))
+    parser.add_argument("--match", help="only match this network, here and now")
     args = parser.parse_args()
+    if args.match:
+        print(json.dumps(matching(args.match)))
+        return
     rows = []
 
     def note(name: str, what: str, who: str, found: dict[str, float]) -> None:
         rows.append({"network": name, "what": what, "who": who, **found})
-        print(f"{name:12} {what:12} {who:10} {found['median']:9.2f} {found['best']:9.2f} ms")
+        times = f"{found['median']:9.2f} {found['best']:9.2f} {found['cpu']:9.2f} ms"
+        print(f"{name:12} {what:12} {who:10} {times}", flush=True)
 
     before = torch_peer(args.peers)
     for name in args.networks:
@@ -96,11 +129,19 @@ def main() -> None:
         if name != "vgg16":
             for count in (1, 4):
                 note(name, f"{count} chains", "goodprior", chains(name, count))
+    for name in args.networks:
+        print(name, "matching", matching_apart(name), flush=True)
     args.out.parent.mkdir(exist_ok=True)
     table = pd.DataFrame(rows)
     table.to_csv(args.out, index=False)
-    best = table.groupby(["network", "what", "who"])["best"].min()
-    for name in args.networks:
+    for column in ("best", "cpu"):
+        say_ratios(table.groupby(["network", "what", "who"])[column].min(), column)
+
+
+def say_ratios(best: pd.Series, column: str) -> None:
+    """Ours over PyTorch's, and four chains over one."""
+    print(f"by the {column} time:")
+    for name in best.index.unique("network"):
         ours, torch = (best[name, "gradient", who] for who in ("goodprior", "torch"))
         print(f"{name}: our gradient takes {ours / torch:.2f} times as long as PyTorch's")
         if (name, "4 chains", "goodprior") in best:

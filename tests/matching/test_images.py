@@ -1,5 +1,6 @@
 """Matching for networks on images."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -40,6 +41,17 @@ def test_a_convolutional_prior_comes_nearer_to_the_belief(distance):
         key=jax.random.key(5),
     )  # fmt: skip
     assert found.history.after.energy_distance < found.history.before.energy_distance
+
+
+def test_the_memory_of_a_slope_does_not_grow_with_the_draws():
+    def needed(draws):
+        def spread(prior):
+            return prior.functions(jax.random.key(0), IMAGES[:4], draws).std()
+
+        compiled = eqx.filter_jit(eqx.filter_grad(spread)).lower(PRIOR).compile()
+        return compiled.compiled.memory_analysis().temp_size_in_bytes
+
+    assert needed(40) < 1.5 * needed(4)
 
 
 def test_points_that_do_not_fit_are_refused(as_users_run_it):

@@ -48,6 +48,7 @@ STRUCTURES: dict[str, Callable[..., Curvature]] = {
     "full": full_curvature,
     "kron": kronecker_curvature,
 }
+JACOBIAN = 50_000_000  # numbers of a Jacobian that are held at once when predicting
 SPREAD = 256  # points that stand for a Gaussian in predictions; a power of two
 
 Structure = Literal["full", "kron"]
@@ -78,8 +79,9 @@ class Laplace(eqx.Module):
         architecture = self.prior.architecture
         flat = weights_vector(architecture, self.mode)
         means = [np.asarray(_outputs(self.prior, self.mode, part)) for part in _parts(x)]
+        each = architecture.size * means[0].shape[1]
         covariances = []
-        for part in _parts(x):
+        for part in _parts(x, max(1, min(ROWS, JACOBIAN // each))):
             jacobian = np.asarray(_jacobian(architecture, flat, part), np.float64)
             with jax.enable_x64(True):
                 found = _covariance(self.curvature, jacobian, precisions_of(self.prior))
@@ -258,8 +260,8 @@ def _spread(outputs: int) -> Float[np.ndarray, "points outputs"]:
     return np.linalg.solve(factor, points.T).T
 
 
-def _parts(x: Float[Array, "points ..."]) -> list[Array]:
-    return [x[i : i + ROWS] for i in range(0, len(x), ROWS)]
+def _parts(x: Float[Array, "points ..."], rows: int = ROWS) -> list[Array]:
+    return [x[i : i + rows] for i in range(0, len(x), rows)]
 
 
 @eqx.filter_jit

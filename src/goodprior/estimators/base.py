@@ -109,7 +109,7 @@ class BNN(Settings):
         Afterwards `prior_` can be given to another estimator, which will not match it again.
         """
         checks.one_of("method", self.method, METHODS)
-        X = validate_data(self, X, dtype=np.float64)
+        X = validate_data(self, X, dtype=np.float64, allow_nd=True)
         use_all_cores()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         problem = self._describe(self._model(1), X, None)
@@ -201,7 +201,9 @@ class BNN(Settings):
     def _check_rows(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         checks.one_of("method", self.method, METHODS)
         checks.one_of("start", self.start, ("mode", "prior"))
-        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2)
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2, allow_nd=True
+        )
         return X, self._targets(y)
 
     def _describe(
@@ -213,10 +215,16 @@ class BNN(Settings):
     ) -> Problem:
         """The problem that these rows pose, and what it says of units and beliefs."""
         self.scaling_ = Scaling.fit(X, y if self.TASK == "regression" else None)
-        self.box_ = np.stack([X.min(axis=0), X.max(axis=0)])
-        names = [column_name(self, i) for i in range(self.n_features_in_)]
+        table = X.reshape(-1, X.shape[-1])  # of images: the pixels, with a column for each channel
+        self.box_ = np.stack([table.min(axis=0), table.max(axis=0)])
+        names = [column_name(self, i) for i in range(table.shape[1])]
         self.belief_: Understood = understand(
-            self.belief, self.scaling_, names, task=self.TASK, outputs=model.outputs
+            self.belief,
+            self.scaling_,
+            names,
+            task=self.TASK,
+            outputs=model.outputs,
+            images=X.ndim == 4,
         )
         return Problem(self, model, self.belief_.belief, self.scaling_, X, y, weights)
 
@@ -272,7 +280,7 @@ class BNN(Settings):
     # New rows
 
     def _check_new(self, X: Any) -> np.ndarray:
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, X, dtype=np.float64, reset=False, allow_nd=True)
         warn_if_far(self, X)
         return X
 

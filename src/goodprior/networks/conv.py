@@ -85,7 +85,7 @@ class Conv(eqx.Module):
         together = jnp.stack(shifted, axis=2)
         return together.reshape(-1, self.weight[0].size) / jnp.sqrt(self.weight[0].size)
 
-    def _padded(self, x: Image) -> Image:
+    def _padded(self, x: Image) -> Features:
         margin = self.weight.shape[1] // 2 if self.padding == "same" else 0
         return jnp.pad(x, ((margin, margin), (margin, margin), (0, 0))) if margin else x
 

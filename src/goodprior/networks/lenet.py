@@ -5,7 +5,7 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from goodprior.networks.conv import Conv, Image, max_pool
-from goodprior.networks.layers import Dense
+from goodprior.networks.mlp import MLP
 
 
 class LeNet5(eqx.Module):
@@ -20,7 +20,7 @@ class LeNet5(eqx.Module):
     """
 
     convs: tuple[Conv, Conv]
-    layers: tuple[Dense, Dense, Dense]
+    head: MLP
 
     def __init__(
         self, shape: tuple[int, int, int] = (32, 32, 3), outputs: int = 10, *, key: PRNGKeyArray
@@ -28,22 +28,15 @@ class LeNet5(eqx.Module):
         height, width, channels = shape
         if min(height, width) < 16:
             raise ValueError(f"LeNet5 needs images of at least 16 by 16 pixels, got {shape}")
-        keys = jax.random.split(key, 5)
+        keys = jax.random.split(key, 3)
         self.convs = Conv(channels, 6, 5, key=keys[0]), Conv(6, 16, 5, key=keys[1])
         left = 16 * _after_both(height) * _after_both(width)
-        self.layers = (
-            Dense(left, 120, key=keys[2]),
-            Dense(120, 84, key=keys[3]),
-            Dense(84, outputs, key=keys[4]),
-        )
+        self.head = MLP(left, (120, 84), outputs, activation="relu", key=keys[2])
 
     def __call__(self, x: Image) -> Float[Array, " out"]:
         for conv in self.convs:
             x = max_pool(jax.nn.relu(conv(x)))
-        values = x.ravel()
-        for layer in self.layers[:-1]:
-            values = jax.nn.relu(layer(values))
-        return self.layers[-1](values)
+        return self.head(x.ravel())
 
 
 def _after_both(pixels: int) -> int:

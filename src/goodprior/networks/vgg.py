@@ -7,7 +7,7 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from goodprior.networks.conv import Conv, Image, max_pool
-from goodprior.networks.layers import Dense
+from goodprior.networks.mlp import MLP
 
 WIDTHS = ((32, 32), (64, 64), (128, 128, 128), (256, 256, 256), (256, 256, 256))
 
@@ -25,7 +25,7 @@ class VGG16(eqx.Module):
     """
 
     groups: tuple[tuple[Conv, ...], ...]
-    layers: tuple[Dense, Dense, Dense]
+    head: MLP
 
     def __init__(
         self, shape: tuple[int, int, int] = (32, 32, 3), outputs: int = 10, *, key: PRNGKeyArray
@@ -33,25 +33,19 @@ class VGG16(eqx.Module):
         height, width, channels = shape
         if min(height, width) < 32:
             raise ValueError(f"VGG16 needs images of at least 32 by 32 pixels, got {shape}")
-        keys = iter(jax.random.split(key, 16))
+        keys = iter(jax.random.split(key, 14))
         groups, before = [], channels
         for widths in WIDTHS:
             sides = pairwise((before, *widths))
             groups.append(tuple(Conv(a, b, 3, padding="same", key=next(keys)) for a, b in sides))
             before = widths[-1]
         self.groups = tuple(groups)
-        self.layers = (
-            Dense(256 * (height // 32) * (width // 32), 256, key=next(keys)),
-            Dense(256, 256, key=next(keys)),
-            Dense(256, outputs, key=next(keys)),
-        )
+        left = 256 * (height // 32) * (width // 32)
+        self.head = MLP(left, (256, 256), outputs, activation="relu", key=next(keys))
 
     def __call__(self, x: Image) -> Float[Array, " out"]:
         for group in self.groups:
             for conv in group:
                 x = jax.nn.relu(conv(x))
             x = max_pool(x)
-        values = x.ravel()
-        for layer in self.layers[:-1]:
-            values = jax.nn.relu(layer(values))
-        return self.layers[-1](values)
+        return self.head(x.ravel())
