@@ -17,7 +17,7 @@ from goodprior.inference.batches import InMemory
 from goodprior.inference.chains import Progress, check_data
 from goodprior.inference.density import Density
 from goodprior.inference.likelihoods import Likelihood
-from goodprior.inference.posterior import Posterior
+from goodprior.inference.posterior import Posterior, reference_rows
 from goodprior.networks import Architecture
 from goodprior.priors import GaussianPrior, Prior
 from goodprior.priors.base import Latent
@@ -167,7 +167,8 @@ def trained(
     if patience is not None:
         report["validation_nll"] = float(run.state.score.mean())
     prior = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, priors)
-    return as_posterior(prior, objective.likelihood, members, report, scaling)
+    reference = reference_rows(prior, data)
+    return as_posterior(prior, objective.likelihood, members, report, scaling, reference)
 
 
 def as_posterior(
@@ -176,11 +177,12 @@ def as_posterior(
     members: Latent,
     report: dict[str, Any],
     scaling: Scaling | None,
+    reference: np.ndarray | None,
 ) -> Posterior:
     """Members as chains of one draw; there is no trace to diagnose."""
     draws = jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], members)
     trace = np.zeros((len(jax.tree.leaves(draws)[0]), 0, 0), np.float32)
-    return Posterior(prior, likelihood, draws, trace, report, scaling)
+    return Posterior(prior, likelihood, draws, trace, report, scaling, reference=reference)
 
 
 def several(tree: PyTree, members: int) -> PyTree:

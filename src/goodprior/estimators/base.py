@@ -114,7 +114,7 @@ class BNN(Settings):
         """
         checks.one_of("method", self.method, METHODS)
         refuse_bad_columns(X)
-        X = validate_data(self, X, dtype=np.float64)
+        X = validate_data(self, X, dtype=np.float64, allow_nd=True)
         use_all_cores()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         problem = self._describe(self._model(1), X, None)
@@ -222,7 +222,9 @@ class BNN(Settings):
         checks.one_of("method", self.method, METHODS)
         checks.one_of("start", self.start, ("mode", "prior"))
         refuse_bad_columns(X)
-        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2)
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2, allow_nd=True
+        )
         return X, self._targets(y)
 
     def _describe(
@@ -234,10 +236,16 @@ class BNN(Settings):
     ) -> Problem:
         """The problem that these rows pose, and what it says of units and beliefs."""
         self.scaling_ = Scaling.fit(X, y if self.TASK == "regression" else None)
-        self.box_ = np.stack([X.min(axis=0), X.max(axis=0)])
-        names = [column_name(self, i) for i in range(self.n_features_in_)]
+        table = X.reshape(-1, X.shape[-1])  # of images: the pixels, with a column for each channel
+        self.box_ = np.stack([table.min(axis=0), table.max(axis=0)])
+        names = [column_name(self, i) for i in range(table.shape[1])]
         self.belief_: Understood = understand(
-            self.belief, self.scaling_, names, task=self.TASK, outputs=model.outputs
+            self.belief,
+            self.scaling_,
+            names,
+            task=self.TASK,
+            outputs=model.outputs,
+            images=X.ndim == 4,
         )
         return Problem(self, model, self.belief_.belief, self.scaling_, X, y, weights)
 
@@ -295,7 +303,7 @@ class BNN(Settings):
 
     def _check_new(self, X: Any) -> np.ndarray:
         refuse_bad_columns(X)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, X, dtype=np.float64, reset=False, allow_nd=True)
         warn_if_far(self, X)
         return X
 

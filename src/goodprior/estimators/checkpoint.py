@@ -54,7 +54,8 @@ class Checkpoint:
         """What was put for this stage, or None."""
         if self.folder is None or not self._path(stage).exists():
             return None
-        return storage.read(self._path(stage), kind=stage, network=network)
+        own = None if isinstance(network, str) else network
+        return storage.read(self._path(stage), kind=stage, network=own)
 
     def once(self, stage: str, make: Callable[[], Any], network: Any = None) -> Any:
         """What was put for this stage, or else what is made now, and kept."""

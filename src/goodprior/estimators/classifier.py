@@ -19,6 +19,9 @@ class BNNClassifier(ClassifierMixin, BNN):
     Labels may be numbers or text. The settings are those of `BNNRegressor`, without the noise and
     without the method `fbnn`, which is for regression; a belief is about the logits.
 
+    X may be images, of shape (rows, height, width, channels), with `network` one of `lenet5`,
+    `vgg16`, `preresnet20`, or any equinox module that takes one image.
+
     >>> import numpy as np
     >>> X = np.linspace(-2, 2, 40)[:, None]
     >>> y = np.where(X[:, 0] > 0, "high", "low")

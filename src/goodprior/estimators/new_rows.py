@@ -45,14 +45,14 @@ def _some(names: list[str], most: int = 8) -> str:
     return ", ".join(names[:most]) + f" and {len(names) - most} more" * (len(names) > most)
 
 
-def warn_if_far(model: Any, X: Float[np.ndarray, "rows in"]) -> None:
+def warn_if_far(model: Any, X: Float[np.ndarray, "rows ..."]) -> None:
     """Say so where rows lie far outside the box of the training data."""
     low, high = model.box_
     reach = np.where(high > low, high - low, np.maximum(np.abs(high), 1.0))
     beyond = np.maximum(low - X, X - high) / reach
-    far = (beyond > FAR).any(axis=1)
+    far = (beyond > FAR).any(axis=tuple(range(1, X.ndim)))
     if far.any():
-        column = int(beyond.max(axis=0).argmax())
+        column = int(beyond.reshape(-1, X.shape[-1]).max(axis=0).argmax())
         warnings.warn(
             f"{far.sum()} of {len(X)} rows lie far outside the training data (most of all in "
             f"{column_name(model, column)}, where training went from {low[column]:.4g} to "

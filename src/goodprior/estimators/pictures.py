@@ -19,6 +19,8 @@ OURS, BELIEF = "#009e73", "#000000"
 
 def _columns(model: Any) -> list[int]:
     low, high = model.box_
+    if len(low) != model.n_features_in_:
+        raise ValueError("pictures go along the columns of a table, and these rows are images")
     varying = [i for i in range(len(low)) if high[i] > low[i]]
     return sorted(varying, key=lambda i: "=" in column_name(model, i))[:MOST] or [
         0

@@ -8,13 +8,14 @@ import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from goodprior.beliefs import Belief, Stacked, rows_and_box
+from goodprior import checks
+from goodprior.beliefs import Belief, MeasurementSet, Rows, Stacked, rows_and_box
 from goodprior.data.scaling import Scaling
 from goodprior.estimators.settings import Settings
 from goodprior.inference import Likelihood
 from goodprior.matching import match
 from goodprior.matching.match import History
-from goodprior.networks import MLP
+from goodprior.networks import IMAGE_NETWORKS, MLP
 from goodprior.priors import HierarchicalPrior, Prior, is_matched, named_prior
 from goodprior.progress import Tracker, tracking
 
@@ -45,12 +46,29 @@ class Problem(NamedTuple):
         return len(self.X)
 
     def network(self, key: PRNGKeyArray) -> Any:
-        """The given network, or one of the given widths."""
-        if self.settings.network is not None:
-            return self.settings.network
-        hidden, activation = tuple(self.settings.hidden), self.settings.activation
+        """The given network, a named one for images, or one of the given widths."""
+        said, images = self.settings.network, self.X.ndim == 4
+        names = ", ".join(IMAGE_NETWORKS)
         width = self.model.outputs * (1 if self.model.noise is None else 2)
+        if isinstance(said, str):
+            build = IMAGE_NETWORKS[checks.one_of("network", said, IMAGE_NETWORKS)]
+            if not images:
+                raise ValueError(
+                    f"the networks {names} take images, of shape (rows, height, width, channels); "
+                    f"the shape of X is {self.X.shape}"
+                )
+            return build(self.X.shape[1:], width, key=key)
+        if said is not None:
+            return said
+        if images:
+            raise ValueError(f"images need a network: one of {names}, or an equinox module")
+        hidden, activation = tuple(self.settings.hidden), self.settings.activation
         return MLP(self.X.shape[1], hidden, width, activation=activation, key=key)
+
+    def points(self) -> MeasurementSet:
+        """The paper's measurement sets: rows and their box, or 32 of the images."""
+        x = self.scaling.inputs(self.X)
+        return Rows(x, 32) if x.ndim == 4 else rows_and_box(x)
 
     def tracking(self, task: str) -> AbstractContextManager[Tracker]:
         """Progress, where it is wanted."""
@@ -70,7 +88,7 @@ def fit_prior(problem: Problem, key: PRNGKeyArray) -> tuple[Prior, History | Non
             prior, history = match(
                 prior,
                 belief if noise is None else Stacked((belief, noise)),
-                rows_and_box(problem.scaling.inputs(problem.X)),
+                problem.points(),
                 distance=problem.settings.distance,
                 key=keys[2],
                 held_out=0,
