@@ -83,8 +83,7 @@ def _idx(folder: Path, name: str) -> np.ndarray:
     packed = folder / f"{name}.gz"
     if not path.exists() and not packed.exists():
         raise FileNotFoundError(f"there is neither {path} nor {packed}")
-    opened = path.open("rb") if path.exists() else gzip.open(packed)
-    with opened as file:
+    with path.open("rb") if path.exists() else gzip.open(packed) as file:
         kind, axes = struct.unpack(">HBB", _exactly(file.read, 4, path))[1:]
         if kind != 8 or axes != (3 if "idx3" in name else 1):
             raise ValueError(f"{path} is not an idx file of bytes with the axes its name says")

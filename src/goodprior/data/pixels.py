@@ -1,4 +1,4 @@
-"""Images as rows of numbers: standardised by channel, and flattened."""
+"""Images as numbers for a network: standardised by channel."""
 
 from typing import NamedTuple
 
@@ -19,9 +19,9 @@ class PixelScaling(NamedTuple):
     >>> import numpy as np
     >>> images = np.zeros((2, 32, 32, 1), np.uint8)
     >>> images[0] = 255
-    >>> scaling = PixelScaling.fit(images)
-    >>> scaling.rows(images).shape, scaling.rows(images)[:, 0].tolist()
-    ((2, 1024), [1.0, -1.0])
+    >>> inputs = PixelScaling.fit(images).inputs(images)
+    >>> inputs.shape, inputs[:, 0, 0, 0].tolist()
+    ((2, 32, 32, 1), [1.0, -1.0])
     """
 
     mean: Float[np.ndarray, " channels"]
@@ -40,14 +40,14 @@ class PixelScaling(NamedTuple):
         std = np.sqrt((share * (values - mean[:, None]) ** 2).sum(axis=1))
         return cls(mean, np.where(std > 0, std, 1.0))
 
-    def rows(self, X: object) -> Float[np.ndarray, "images pixels"]:
-        """Images as flat rows, channels last, in training standard deviations of their channel."""
+    def inputs(self, X: object) -> Float[np.ndarray, "images height width channels"]:
+        """Images in training standard deviations of their channels, in single precision."""
         images = _checked(X)
         if images.shape[3] != len(self.mean):
             raise ValueError(f"X must have {len(self.mean)} channels, its shape is {images.shape}")
         table = ((np.arange(256) / 255 - self.mean[:, None]) / self.std[:, None]).astype(np.float32)
         each = [table[c][images[..., c]] for c in range(len(table))]
-        return np.stack(each, axis=-1).reshape(len(images), -1)
+        return np.stack(each, axis=-1)
 
 
 def _checked(X: object) -> UInt8[np.ndarray, "images height width channels"]:
