@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from goodprior.studies import protocol
-from goodprior.studies.methods import fit, regression_problem
+from goodprior.studies.methods import LABELS, fit
+from goodprior.studies.problems import regression_problem
 from goodprior.studies.study import Against, Choice, Row, Settings, Study
 
 if TYPE_CHECKING:
@@ -57,7 +58,6 @@ def run(settings: Settings) -> Row:
 def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
     """RMSE against the number of training rows."""
     from goodprior.studies.figures import curves
-    from goodprior.studies.methods import LABELS
 
     labels = {name: LABELS[name] for name in METHODS}
     figure = curves(

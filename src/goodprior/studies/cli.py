@@ -149,13 +149,9 @@ def _words(given: list[str] | None) -> tuple[str, ...]:
 
 
 def _available(study: "Study", choice: "Choice", *, local: bool) -> "list[Job]":
-    """The choice's jobs, without those whose method or data are not here; says which."""
+    """The choice's jobs, without those whose data are not here; says which."""
     from goodprior.data.registry import file_of
-    from goodprior.studies.methods import LABELS, METHODS
 
-    lacking = [m for m in choice.methods if m in LABELS and m not in METHODS and m != "gp"]
-    if lacking:
-        typer.echo(f"left out, not built yet: {', '.join(lacking)}", err=True)
     absent = set()
     for dataset in choice.datasets if local else ():
         try:

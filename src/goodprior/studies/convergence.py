@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from goodprior.studies import protocol
-from goodprior.studies.methods import LABELS, Problem, classification_problem, regression_problem
+from goodprior.studies.methods import LABELS
+from goodprior.studies.problems import matched_prior
 from goodprior.studies.study import Choice, Row, Settings, Study
 
 if TYPE_CHECKING:
@@ -34,27 +35,14 @@ def grid(choice: Choice) -> list[Settings]:
     ]
 
 
-def problem_of(settings: Settings) -> Problem:
-    """The training rows of the job's split."""
-    dataset, split = settings["dataset"], settings["split"]
-    if dataset in protocol.REGRESSION:
-        X, y, _, _ = protocol.regression_split(dataset, split)
-        return regression_problem(X, y, protocol.NOISE_VARIANCE[dataset])
-    X, y, _, _ = protocol.classification_split(dataset, split)
-    return classification_problem(X, y, protocol.CLASSES.get(dataset, 2))
-
-
 def run(settings: Settings) -> Row:
     """Match, and keep the value at every step."""
     import jax
     import numpy as np
 
-    from goodprior.studies.methods import matched_prior
-
     key = jax.random.fold_in(jax.random.key(settings["seed"]), settings["split"])
-    _, matched = matched_prior(
-        settings["method"], problem_of(settings), settings, key, steps=settings["steps"]
-    )
+    problem, _, _ = protocol.problem_and_test(settings)
+    _, matched = matched_prior(settings["method"], problem, settings, key, steps=settings["steps"])
     assert matched is not None
     history = matched.history
     measured = {"before": history.before, "after": history.after}

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from goodprior.studies import protocol
-from goodprior.studies.convergence import problem_of
+from goodprior.studies.problems import matched_prior
 from goodprior.studies.study import Choice, Row, Settings, Study
 
 if TYPE_CHECKING:
@@ -47,15 +47,13 @@ def run(settings: Settings) -> Row:
     from goodprior.beliefs import GaussianProcess, rbf
     from goodprior.matching import Wasserstein, squared_mmd
     from goodprior.priors import Prior
-    from goodprior.studies.methods import matched_prior
 
-    problem = problem_of(settings)
+    problem, X_test, _ = protocol.problem_and_test(settings)
     inputs = problem.X.shape[1]
     width = (2.0 * inputs) ** 0.5
     problem = problem._replace(belief=GaussianProcess(rbf(width, 1.0)))
     key = jax.random.fold_in(jax.random.key(settings["seed"]), settings["split"])
     key_belief, key_prior = jax.random.split(jax.random.fold_in(key, 1))
-    _, _, X_test, _ = protocol.regression_split(settings["dataset"], settings["split"])
     x = problem.scaling.inputs(X_test[: settings["points"]])
     target = problem.belief.sample(key_belief, x, settings["draws"])
 

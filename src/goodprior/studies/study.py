@@ -63,6 +63,7 @@ class Study:
     columns: tuple[str, ...] = ()  # the results worth a place in the report's table
     keys: tuple[str, ...] = ("dataset", "depth", "method")
     against: tuple[Against, ...] = ()
+    more_methods: tuple[str, ...] = ()  # that no preset has, but `--methods` may name
     pairs: tuple[tuple[str, str], ...] = ()  # methods to compare split by split: (better?, worse?)
     cost: Callable[[Settings], float] = field(default=lambda settings: 1.0)
     remarks: str = ""
@@ -82,7 +83,7 @@ class Study:
         base, everything = self.presets[preset], self.presets["paper"]
         for name, given, known in (
             ("datasets", datasets, everything.datasets),
-            ("methods", methods, everything.methods),
+            ("methods", methods, (*everything.methods, *self.more_methods)),
             ("depths", depths, everything.depths),
         ):
             for word in given:
@@ -118,7 +119,7 @@ class Study:
             most,
             preset=preset,
             datasets=named("dataset", most.datasets),
-            methods=named("method", most.methods),
+            methods=named("method", (*most.methods, *self.more_methods)),
             depths=named("depth", most.depths),
             splits=1 + max((settings.get("split", 0) for settings in found), default=0),
         )

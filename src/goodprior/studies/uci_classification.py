@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from goodprior.studies import protocol
-from goodprior.studies.methods import classification_problem, fit
+from goodprior.studies.methods import fit
 from goodprior.studies.study import Against, Choice, Row, Settings, Study
 
 if TYPE_CHECKING:
@@ -26,10 +26,8 @@ def run(settings: Settings) -> Row:
     from goodprior.evaluation.metrics import classification_metrics
     from goodprior.inference import ClassPrediction
 
-    dataset = settings["dataset"]
-    X, y, X_test, y_test = protocol.classification_split(dataset, settings["split"])
-    classes = protocol.CLASSES.get(dataset, 2)
-    fitted = fit(classification_problem(X, y, classes), settings)
+    problem, X_test, y_test = protocol.problem_and_test(settings)
+    fitted = fit(problem, settings)
     prediction = fitted.predict(X_test)
     assert isinstance(prediction, ClassPrediction)
     return {**classification_metrics(prediction, y_test), **fitted.facts}

@@ -1,0 +1,125 @@
+"""The methods' table: every one on a small problem, and what is tuned on what."""
+
+from types import SimpleNamespace
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from goodprior.inference import Prediction
+from goodprior.studies import protocol, sampled
+from goodprior.studies.methods import LABELS, METHODS, fit
+from goodprior.studies.problems import classification_problem, regression_problem
+from goodprior.studies.study import Choice
+
+SMALL = {"width": 5, "chains": 1, "burn_in": 50, "draws": 4, "thinning": 50, "batch_size": 10}
+QUICK = ["map-fg", "early-stopping"]
+LONG = ["ensemble", "fbnn", "la-ggn", "la-marglik", "fg+la", "gpi-g+la", "map-gpi-g"]
+
+
+def _settings(method, dataset="boston", **changes):
+    choice = Choice("quick", distance="energy")
+    settings = protocol.table_settings(dataset, method, 1, 0, choice)
+    return {**settings, **SMALL, "epochs": 30, **changes}
+
+
+@pytest.mark.parametrize("method", QUICK + [pytest.param(m, marks=pytest.mark.slow) for m in LONG])
+def test_every_baseline_explains_a_line(method):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = 3.0 + 10.0 * X[:, 0] + 0.5 * rng.normal(size=80)
+    settings = _settings(method, burn_in=500, thinning=200)
+    fitted = fit(regression_problem(X[:60], y[:60], 0.01), settings)
+    prediction = fitted.predict(X[60:])
+    assert isinstance(prediction, Prediction)
+    error = np.asarray(prediction.mean)[:, 0] - y[60:]
+    assert np.sqrt(np.mean(error**2)) < 4.0  # the targets' deviation is about ten
+    assert any(name.endswith("seconds") for name in fitted.facts)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_ensemble_tells_classes_apart(classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2))
+    y = np.digitize(X[:, 0], np.linspace(-1, 1, classes + 1)[1:-1])
+    settings = _settings("ensemble", "eeg")
+    fitted = fit(classification_problem(X[:100], y[:100], classes), settings)
+    probabilities = np.asarray(fitted.predict(X[100:]).probabilities)
+    assert probabilities.shape == (50, classes)
+    assert (probabilities.argmax(1) == y[100:]).mean() > 0.8
+
+
+@pytest.fixture
+def chains(monkeypatch):
+    """Splits of 50 rows whose inputs are the split's number, and chains that only take notes.
+
+    What they predict is right for the temperature 0.01 alone.
+    """
+    asked = []
+
+    def split(dataset, number):
+        X = np.full((50, 2), float(number)) + 0.1 * np.arange(50)[:, None]
+        return X, X[:, 0], X, X[:, 0]
+
+    def sample(prior, likelihood, X, y, *, temperature, draws, **rest):
+        asked.append((len(X), float(np.floor(X.mean() - 2.0)), temperature, draws))
+        off = 0.0 if temperature == 0.01 else 3.0
+
+        def predict(X):
+            location = jnp.asarray(X[None, :, :1] + off)
+            return Prediction(location, jnp.ones_like(location))
+
+        return SimpleNamespace(predict=predict)
+
+    monkeypatch.setattr(protocol, "regression_split", split)
+    monkeypatch.setattr("goodprior.inference.sample_posterior", sample)
+    monkeypatch.setattr("goodprior.evaluation.diagnose", lambda p: SimpleNamespace(summary={}))
+    sampled._tuned_temperature.cache_clear()
+    yield asked
+    sampled._tuned_temperature.cache_clear()
+
+
+def test_the_temperature_is_tuned_on_the_training_rows_of_split_0(chains):
+    settings = _settings("fg+ts", split=7)
+    problem, _, _ = protocol.problem_and_test(settings)
+    fit(problem, settings)
+    *tuning, final = chains
+    assert [(rows, split, t) for rows, split, t, _ in tuning] == [
+        (40, 0.0, t) for t in (0.5, 0.1, 0.01, 0.001, 0.0001)
+    ]
+    assert {draws for *_, draws in tuning} == {protocol.TUNING["quick"]["tuning_draws"]}
+    assert final == (50, 7.0, 0.01, SMALL["draws"])
+
+
+def test_a_worker_tunes_a_set_and_depth_once(chains):
+    for split in (1, 2):
+        settings = _settings("fg+ts", split=split)
+        fit(protocol.problem_and_test(settings)[0], settings)
+    assert len(chains) == 5 + 2
+    deeper = _settings("fg+ts", split=2, depth=2)
+    fit(protocol.problem_and_test(deeper)[0], deeper)
+    assert len(chains) == 5 + 2 + 6
+
+
+def test_jobs_that_have_finished_keep_their_names():
+    """Results in the repository are found by these hashes."""
+    from goodprior.studies.catalogue import study
+
+    one = study("uci-regression")
+    choice = one.choose("paper", datasets=("boston",), methods=("fg", "fh"), depths=(2,), splits=1)
+    assert [job.hash for job in one.jobs(choice)] == ["11ca2e5f6cd00a07", "5e67fed1ac60d616"]
+
+
+def test_every_method_has_the_papers_name():
+    assert set(METHODS) == set(LABELS) - {"gp"}
+
+
+def test_what_is_trained_says_for_how_long():
+    choice = Choice("paper")
+    epochs = {m: protocol.table_settings("wine", m, 2, 0, choice).get("epochs") for m in METHODS}
+    assert (epochs["ensemble"], epochs["map-fg"], epochs["early-stopping"]) == (50, 150, 150)
+    assert {m for m, e in epochs.items() if e is None} == {
+        "fg", "fh", "gpi-g", "gpi-h", "gpi-nf", "fg+ts",
+    }  # fmt: skip
+    assert protocol.table_settings("protein", "fbnn", 1, 0, choice)["batch_size"] == 1000
