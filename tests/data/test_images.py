@@ -8,7 +8,7 @@ import tarfile
 import numpy as np
 import pytest
 
-from goodprior.data import PixelScaling, data_folder, load
+from goodprior.data import data_folder, load
 from goodprior.data.images import BATCHES
 from goodprior.data.registry import IMAGES, file_of
 
@@ -180,27 +180,6 @@ def test_an_archive_without_images_says_what_it_should_hold(folder):
     np.savez(folder / "notmnist.npz", X=np.zeros((2, 2)))
     with pytest.raises(ValueError, match="x_test and y_test"):
         load("notmnist")
-
-
-def test_pixels_are_standardised_by_channel():
-    images = _bytes(6, 4, 5, 3)
-    images[..., 2] = 7  # a constant channel
-    rows = PixelScaling.fit(images).inputs(images)
-    expected = images.astype(np.float64).reshape(-1, 3)
-    expected = (expected - expected.mean(axis=0)) / np.maximum(expected.std(axis=0), [0, 0, 255])
-    np.testing.assert_allclose(rows.reshape(-1, 3), expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("wrong", [np.zeros((2, 4, 4, 1)), np.zeros((4, 4, 1), np.uint8)])
-def test_only_bytes_of_images_have_pixels(wrong):
-    with pytest.raises(ValueError, match="X must hold images in bytes"):
-        PixelScaling.fit(wrong)
-
-
-def test_channels_must_be_those_of_training():
-    scaling = PixelScaling.fit(_bytes(2, 4, 4, 3))
-    with pytest.raises(ValueError, match="X must have 3 channels"):
-        scaling.inputs(_bytes(2, 4, 4, 1))
 
 
 @pytest.mark.skipif(data_folder() is None, reason="GOODPRIOR_DATA is not set")

@@ -27,11 +27,13 @@ class Choice:
     depths: tuple[int, ...] = ()
     splits: int | None = None
     distance: str = "wasserstein"
+    networks: tuple[str, ...] = ()  # for images
+    sizes: tuple[int, ...] = ()  # of training sets
 
 
 @dataclass(frozen=True)
 class Against:
-    """A column of our rows, and the paper's table to hold it against."""
+    """A column of our rows, and the paper's table to hold it against (none: it has a figure)."""
 
     metric: str
     table: str
@@ -75,6 +77,8 @@ class Study:
         datasets: tuple[str, ...] = (),
         methods: tuple[str, ...] = (),
         depths: tuple[int, ...] = (),
+        networks: tuple[str, ...] = (),
+        sizes: tuple[int, ...] = (),
         splits: int | None = None,
         distance: str | None = None,
     ) -> Choice:
@@ -85,6 +89,8 @@ class Study:
             ("datasets", datasets, everything.datasets),
             ("methods", methods, (*everything.methods, *self.more_methods)),
             ("depths", depths, everything.depths),
+            ("networks", networks, everything.networks),
+            ("sizes", sizes, everything.sizes),
         ):
             for word in given:
                 if word not in known:
@@ -99,6 +105,8 @@ class Study:
             datasets=datasets or base.datasets,
             methods=methods or base.methods,
             depths=depths or base.depths,
+            networks=networks or base.networks,
+            sizes=sizes or base.sizes,
             splits=splits or base.splits,
             distance=distance or base.distance,
         )
@@ -121,6 +129,8 @@ class Study:
             datasets=named("dataset", most.datasets),
             methods=named("method", (*most.methods, *self.more_methods)),
             depths=named("depth", most.depths),
+            networks=named("network", most.networks),
+            sizes=named("rows", most.sizes),
             splits=1 + max((settings.get("split", 0) for settings in found), default=0),
         )
         each = (replace(cells, distance=distance) for distance in DISTANCES)
