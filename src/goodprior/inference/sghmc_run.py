@@ -16,6 +16,7 @@ from goodprior.inference.batches import Data, InMemory, OnDisk, probe_rows
 from goodprior.inference.coordinates import Vector, joiner, split
 from goodprior.inference.density import Density
 from goodprior.inference.sghmc import SGHMC
+from goodprior.networks import outputs
 from goodprior.priors import Prior
 from goodprior.priors.base import Latent
 
@@ -256,7 +257,7 @@ def _advance(
 
         def probe_one(chain: Chain) -> Array:
             network = prior.weights(join(chain.sampler.position, chain.held))
-            return jax.vmap(network)(probe_x).ravel()
+            return outputs(network, probe_x).ravel()
 
         def go(state: Chain, stretch: tuple[Stretch, PyTree]) -> tuple[Chain, Array]:
             (start, length), picked = stretch

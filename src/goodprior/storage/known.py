@@ -38,7 +38,19 @@ from goodprior.inference import (
 from goodprior.matching import MMD, Energy, Sliced, Wasserstein
 from goodprior.matching.compare import Comparison
 from goodprior.matching.match import History
-from goodprior.networks import ACTIVATIONS, MLP, Architecture, Dense, Parameter
+from goodprior.networks import (
+    ACTIVATIONS,
+    MLP,
+    VGG16,
+    Architecture,
+    BatchNorm,
+    Conv,
+    Dense,
+    LeNet5,
+    Parameter,
+    PreResNet20,
+)
+from goodprior.networks.preresnet import Residual
 from goodprior.priors import FlowPrior, GaussianPrior, HierarchicalPrior, LearnedNoise
 from goodprior.priors.flow import PlanarFlow
 from goodprior.priors.hierarchical import WeightsAndVariances
@@ -47,6 +59,7 @@ from goodprior.priors.noise import NoisyNetwork, WithNoise
 _GOODPRIOR: tuple[type, ...] = (
     # networks
     *(MLP, Dense, Architecture, Parameter),
+    *(Conv, BatchNorm, LeNet5, VGG16, PreResNet20, Residual),
     # beliefs
     *(
         GaussianProcess,
