@@ -1,5 +1,6 @@
 """The studies with images, on small made-up images: grids, rows and figures."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
@@ -143,9 +144,7 @@ def test_images_are_standardised_by_channel_and_believed_in_smoothly(tiny_images
     inputs = np.asarray(problem.scaling.inputs(problem.X))
     np.testing.assert_allclose(inputs.mean((0, 1, 2)), 0, atol=1e-4)
     np.testing.assert_allclose(inputs.std((0, 1, 2)), 1, atol=1e-4)
-    import jax
-
-    functions = np.asarray(problem.belief.sample(jax.random.key(0), inputs, 300))
+    functions = np.asarray(problem.belief.sample(jax.random.key(0), jnp.asarray(inputs), 300))
     assert functions.shape == (300, 30, 10)
     assert np.std(functions) == pytest.approx(8**0.5, rel=0.15)  # of LogNormal(log 8, 0.3), nearly
     between = np.corrcoef(functions[:, 0].ravel(), functions[:, 1].ravel())[0, 1]
