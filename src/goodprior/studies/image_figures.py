@@ -64,7 +64,8 @@ def by_size(rows: pd.DataFrame, metrics: Sequence[Against]) -> Figure:
             ax.set_xlabel("training images", fontsize="small")
         line[0].set_ylabel(metric.name, fontsize="small")
     handles, names = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=5, frameon=False)
+    columns = min(5, 3 * len(networks))
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
     return figure
 
 

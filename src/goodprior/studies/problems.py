@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    import equinox as eqx
     import numpy as np
     from jaxtyping import PRNGKeyArray
 
-    import equinox as eqx
     from goodprior.beliefs import Belief, MeasurementSet
     from goodprior.data import Scaling
     from goodprior.inference import ClassPrediction, Likelihood, Prediction
