@@ -19,6 +19,14 @@ MODULES = {
     "hmc": "hmc",
     "joint-vs-separate": "joint_vs_separate",
     "convergence": "convergence",
+    "class-priors": "class_priors",
+    "cifar10": "cifar10",
+    "cifar10-corrupted": "cifar10_corrupted",
+    "small-data": "small_data",
+    "out-of-distribution": "out_of_distribution",
+    "empirical-bayes-images": "empirical_bayes_images",
+    "map-images": "map_images",
+    "convergence-images": "convergence_images",
 }
 
 

@@ -44,7 +44,7 @@ def list_studies() -> None:
 
     for name in MODULES:
         one = study(name)
-        typer.echo(f"{name:20} {one.title} ({one.shows})")
+        typer.echo(f"{name:23}{one.title} ({one.shows})")
 
 
 @app.command()
@@ -63,6 +63,8 @@ def run(
     datasets: Annotated[list[str] | None, typer.Option(help="Such as boston,concrete.")] = None,
     methods: Annotated[list[str] | None, typer.Option(help="Such as fg,gpi-g.")] = None,
     depths: Annotated[list[str] | None, typer.Option(help="Hidden layers, such as 1,2.")] = None,
+    networks: Annotated[list[str] | None, typer.Option(help="For images, such as lenet5.")] = None,
+    sizes: Annotated[list[str] | None, typer.Option(help="Of training sets, such as 500.")] = None,
     distance: Annotated[
         DistanceName | None, typer.Option(help="How priors are matched. Default: the preset's.")
     ] = None,
@@ -80,6 +82,8 @@ def run(
             datasets=_words(datasets),
             methods=_words(methods),
             depths=tuple(int(word) for word in _words(depths)),
+            networks=_words(networks),
+            sizes=tuple(int(word) for word in _words(sizes)),
             splits=splits,
             distance=distance.value if distance else None,
             per_parameter=per_parameter,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from goodprior.studies.image_data import image_problem_and_test
 from goodprior.studies.methods import MATCHED, SAMPLED
 from goodprior.studies.problems import Problem, classification_problem, regression_problem
 from goodprior.studies.study import Choice, Settings
@@ -152,6 +153,8 @@ def table_cost(settings: Settings) -> float:
 def problem_and_test(settings: Settings) -> tuple[Problem, np.ndarray, np.ndarray]:
     """The training rows of the job's split as a problem, and the test rows `X, y`."""
     dataset, split = settings["dataset"], settings["split"]
+    if "network" in settings:
+        return image_problem_and_test(settings)
     if dataset in NOISE_VARIANCE:
         X, y, *test = regression_split(dataset, split)
         noise_variance = settings.get("noise_variance", NOISE_VARIANCE[dataset])

@@ -164,7 +164,8 @@ def _tables(study: Study, rows: pd.DataFrame, against: Against) -> list[tuple[st
     cells = beside(rows, against, study.keys)
     agree, known = int((~cells["differs"] & cells["paper"].notna()).sum()), cells["paper"].notna()
     words = f"{agree} of the {int(known.sum())} cells that the paper has agree with it"
-    found = [(f"{against.name}, ours beside the paper's: {words}", cells)]
+    caption = f"ours beside the paper's: {words}" if against.table else "ours (the paper: figure)"
+    found = [(f"{against.name}, {caption}", cells)]
     if "sampler" not in study.keys and cells["method"].nunique() > 1:
         average = ranks(cells, against.higher_is_better).dropna(how="all").reset_index()
         found.append((f"{against.name}: average ranks over data sets and depths", average))

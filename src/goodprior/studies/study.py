@@ -29,11 +29,13 @@ class Choice:
     splits: int | None = None
     distance: str = "wasserstein"
     per_parameter: int | None = None  # values of each scale, where a study has a grid of them
+    networks: tuple[str, ...] = ()  # for images
+    sizes: tuple[int, ...] = ()  # of training sets
 
 
 @dataclass(frozen=True)
 class Against:
-    """A column of our rows, and the paper's table to hold it against."""
+    """A column of our rows, and the paper's table to hold it against (none: it has a figure)."""
 
     metric: str
     table: str
@@ -80,6 +82,8 @@ class Study:
         datasets: tuple[str, ...] = (),
         methods: tuple[str, ...] = (),
         depths: tuple[int, ...] = (),
+        networks: tuple[str, ...] = (),
+        sizes: tuple[int, ...] = (),
         splits: int | None = None,
         distance: str | None = None,
         per_parameter: int | None = None,
@@ -91,6 +95,8 @@ class Study:
             ("datasets", datasets, everything.datasets),
             ("methods", methods, (*everything.methods, *self.more_methods)),
             ("depths", depths, everything.depths),
+            ("networks", networks, everything.networks),
+            ("sizes", sizes, everything.sizes),
         ):
             for word in given:
                 if word not in known:
@@ -110,6 +116,8 @@ class Study:
             datasets=datasets or base.datasets,
             methods=methods or base.methods,
             depths=depths or base.depths,
+            networks=networks or base.networks,
+            sizes=sizes or base.sizes,
             splits=splits or base.splits,
             distance=distance or base.distance,
             per_parameter=per_parameter or base.per_parameter,
@@ -133,6 +141,8 @@ class Study:
             datasets=named("dataset", most.datasets),
             methods=named("method", (*most.methods, *self.more_methods)),
             depths=named("depth", most.depths),
+            networks=named("network", most.networks),
+            sizes=named("rows", most.sizes),
             splits=1 + max((settings.get("split", 0) for settings in found), default=0),
         )
         each = (replace(cells, distance=distance) for distance in DISTANCES)
