@@ -11,6 +11,7 @@ from goodprior.studies.sampled import sample
 from goodprior.studies.study import Choice, Row, Settings, Study
 
 if TYPE_CHECKING:
+    import equinox as eqx
     import numpy as np
     import pandas as pd
     from jaxtyping import PRNGKeyArray
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from goodprior.baselines import Trial, Validation
     from goodprior.inference import Posterior
-    from goodprior.networks import MLP
 
 # Of one hidden layer, in the order of the network's parameters.
 SCALES = ("hidden_weight", "hidden_bias", "output_weight", "output_bias")
@@ -93,7 +93,7 @@ def run(settings: Settings) -> Row:
 
 
 def _validation(
-    problem: Problem, network: "MLP", settings: Settings, key: "PRNGKeyArray"
+    problem: Problem, network: "eqx.Module", settings: Settings, key: "PRNGKeyArray"
 ) -> "Validation":
     """A trial of scales by parameter, or of a prior by its name."""
     from goodprior.baselines import Validation
