@@ -153,11 +153,11 @@ def problem_and_test(settings: Settings) -> tuple[Problem, np.ndarray, np.ndarra
     """The training rows of the job's split as a problem, and the test rows `X, y`."""
     dataset, split = settings["dataset"], settings["split"]
     if dataset in NOISE_VARIANCE:
-        X, y, *test = regression_split(dataset, split)
+        X, y, X_test, y_test = regression_split(dataset, split)
         noise_variance = settings.get("noise_variance", NOISE_VARIANCE[dataset])
-        return regression_problem(X, y, noise_variance), *test
-    X, y, *test = classification_split(dataset, split)
-    return classification_problem(X, y, CLASSES.get(dataset, 2)), *test
+        return regression_problem(X, y, noise_variance), X_test, y_test
+    X, y, X_test, y_test = classification_split(dataset, split)
+    return classification_problem(X, y, CLASSES.get(dataset, 2)), X_test, y_test
 
 
 def regression_split(dataset: str, split: int) -> tuple[np.ndarray, ...]:
