@@ -40,7 +40,7 @@ def seconds(jobs: Sequence[Job], workers: int) -> float:
 
 def main() -> None:
     """Time one worker and several in turn, and print the ratio of their best times."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="One worker against several.")
     parser.add_argument("--jobs", type=int, default=8)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)

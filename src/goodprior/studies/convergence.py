@@ -73,7 +73,7 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
     }
     return {
         name: curves(
-            part, "values", "method", x="step", y="minimised value", labels=labels, log=True
+            part, "values", "method", x="step", y="minimised value", labels=labels, log=False
         )
         for name, part in parts.items()
         if len(part)

@@ -43,9 +43,9 @@ def dots(
         for ax in axes[i, 1:-1]:
             ax.set_yticklabels([])
         axes[i, -1].set_yticklabels([])
-        axes[i, 0].set_ylabel(one.name)
+        axes[i, 0].set_ylabel(one.axis, fontsize="small")
         axes[i, -1].tick_params(labelsize="x-small")
-    _legend(figure, [])  # the methods' names stand at the axes
+    marks_legend(figure, [])  # the methods' names stand at the axes
     return figure
 
 
@@ -76,15 +76,27 @@ def by_depth(rows: pd.DataFrame, one: Against) -> Figure:
         ax.set_xticks(np.log2(depths), [str(int(d)) for d in depths])
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel("hidden layers", fontsize="small")
-    axes[0].set_ylabel(one.name)
-    _legend(figure, shown)
+    for ax in axes[::columns]:
+        ax.set_ylabel(one.axis, fontsize="small")
+    marks_legend(figure, shown)
     return figure
 
 
 def curves(
-    rows: pd.DataFrame, column: str, by: str, *, x: str, y: str, labels: dict[str, str], log: bool
+    rows: pd.DataFrame,
+    column: str,
+    by: str,
+    *,
+    x: str,
+    y: str,
+    labels: dict[str, str],
+    log: bool,
+    band: tuple[str, str, str] | None = None,
 ) -> Figure:
-    """A panel per data set: a list-valued column, averaged over splits, a line per `by`."""
+    """A panel per data set: a list-valued column, averaged over splits, a line per `by`.
+
+    `band` names two columns between which to shade, and what that means.
+    """
     datasets = list(dict.fromkeys(rows["dataset"]))
     columns = min(4, len(datasets))
     lines = -(-len(datasets) // columns)
@@ -108,11 +120,15 @@ def curves(
                 error = values.std(0, ddof=1) / len(values) ** 0.5
                 low, high = values.mean(0) - error, values.mean(0) + error
                 ax.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
+        if band is not None:
+            low, high = rows.loc[rows["dataset"] == dataset, list(band[:2])].mean()
+            ax.axhspan(low, high, color="#999999", alpha=0.25, linewidth=0, label=band[2])
         if log:
             ax.set_yscale("symlog", linthresh=1e-3)
         ax.set_title(dataset, fontsize="small")
-        ax.set_xlabel(x.replace("_", " "), fontsize="small")
-    axes[0].set_ylabel(y, fontsize="small")
+        ax.set_xlabel(x.removeprefix("posterior_").replace("_", " "), fontsize="small")
+    for ax in axes[::columns]:
+        ax.set_ylabel(y, fontsize="small")
     common_legend(figure, axes[0])
     return figure
 
@@ -171,7 +187,8 @@ def _names(ax: Axes, shown: list[str]) -> None:
     ax.set_ylim(len(shown) - 0.4, -0.6)
 
 
-def _legend(figure: Figure, shown: list[str]) -> None:
+def marks_legend(figure: Figure, shown: list[str]) -> None:
+    """The methods' marks, and which marks are ours, below all panels."""
     grey: dict[str, Any] = {"color": "#444444", "marker": "o", "linestyle": ""}
     handles = [
         *(

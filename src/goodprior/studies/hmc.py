@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-RMSE = Against("rmse", "hmc_rmse", "test RMSE")
+RMSE = Against("rmse", "hmc_rmse", "test RMSE", unit="target's units")
 NUTS = {
     "paper": {"sampler": "nuts", "burn_in": 200, "draws": 200, "thinning": 1},
     "quick": {"sampler": "nuts", "burn_in": 50, "draws": 20, "thinning": 1, "chains": 2},
@@ -40,6 +40,7 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
 
     from goodprior import plots
     from goodprior.studies.compare import beside
+    from goodprior.studies.figures import marks_legend
 
     table = beside(rows, RMSE, STUDY.keys)
     datasets = list(dict.fromkeys(table["dataset"]))
@@ -64,9 +65,10 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
                 **style,
             )
         ax.set_yticks(y, names, fontsize="small")
-        ax.invert_yaxis()
-        ax.set_title(f"{dataset}: RMSE ± spread", fontsize="small")
-    axes[0].set_xlabel("filled: ours, hollow: the paper's", fontsize="small")
+        ax.set_ylim(len(part) - 0.5, -0.5)
+        ax.set_title(dataset, fontsize="small")
+        ax.set_xlabel("test RMSE ± spread\n(target's units)", fontsize="small")
+    marks_legend(figure, [])
     return {"samplers": figure}
 
 

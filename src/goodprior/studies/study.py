@@ -43,6 +43,12 @@ class Against:
     decimals: int = 3
     scale: float = 1.0  # the paper prints percent where we have a share
     higher_is_better: bool = False
+    unit: str = ""
+
+    @property
+    def axis(self) -> str:
+        """What stands at an axis."""
+        return f"{self.name}\n({self.unit})" if self.unit else self.name
 
 
 @dataclass(frozen=True)

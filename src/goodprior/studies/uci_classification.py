@@ -18,7 +18,7 @@ ACCURACY = Against(
     scale=100.0,
     higher_is_better=True,
 )
-NLL = Against("nll", "uci_classification_nll", "test NLL")
+NLL = Against("nll", "uci_classification_nll", "test NLL", unit="nats")
 
 
 def run(settings: Settings) -> Row:

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-NLL = Against("nll_moment", "uci_regression_nll", "test NLL")
-RMSE = Against("rmse", "uci_regression_rmse", "test RMSE")
+NLL = Against("nll_moment", "uci_regression_nll", "test NLL", unit="nats")
+RMSE = Against("rmse", "uci_regression_rmse", "test RMSE", unit="target's units")
 
 
 def run(settings: Settings) -> Row:

@@ -6,6 +6,7 @@ from goodprior.studies import protocol
 from goodprior.studies.problems import matched_prior
 from goodprior.studies.sampled import sample
 from goodprior.studies.study import Choice, Row, Settings, Study
+from goodprior.studies.uci_regression import NLL, RMSE
 from goodprior.studies.watching import Watch
 
 if TYPE_CHECKING:
@@ -105,22 +106,20 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
     """Squared MMD, and NLL and RMSE of posteriors, against the step."""
     from goodprior.studies.figures import curves
 
-    mmd = curves(
-        rows,
-        "mmd_paper",
-        "method",
-        x="step",
-        y="squared MMD to the belief",
-        labels=LABELS,
-        log=True,
-    )
-    panels = [ax for ax in mmd.axes if ax.get_title()]
-    for ax in panels:
-        part = rows[rows["dataset"] == ax.get_title()]
-        low, high = part["mmd_itself"].mean(), part["mmd_doubled"].mean()
-        ax.axhspan(low, high, color="#009e73", alpha=0.15, linewidth=0, zorder=0)
-    found = {"mmd": mmd}
-    for column, words in (("nll_course", "test NLL"), ("rmse_course", "test RMSE")):
+    found = {
+        "mmd": curves(
+            rows,
+            "mmd_paper",
+            "method",
+            x="step",
+            y="squared MMD to the belief",
+            labels=LABELS,
+            log=True,
+            band=("mmd_itself", "mmd_doubled", "belief: itself to doubled lengthscale"),
+        )
+    }
+    names = {"nll_course": NLL.axis, "rmse_course": RMSE.axis}
+    for column, words in names.items():
         found[column.removesuffix("_course")] = curves(
             rows, column, "method", x="posterior_step", y=words, labels=LABELS, log=False
         )
