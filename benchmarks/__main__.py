@@ -262,14 +262,15 @@ def ratios(frame: pd.DataFrame) -> pd.DataFrame:
 
 def picture(found: pd.DataFrame) -> Figure:
     """The ratios as bars."""
-    figure = plots.new_figure(1, 2)
+    figure = plots.new_figure(2, 2)
     axes = figure.subplots()
     names = found["what"] + "\n(beside " + found["peer"] + ")"
     bars = axes.barh(names, found["times faster"], color=plots.COLOURS["GPi-G"])
     axes.bar_label(bars, fmt="%.0fx", padding=3)
     axes.invert_yaxis()
     axes.set(xlabel="times faster than the plain PyTorch loop", xscale="log")
-    axes.margins(x=0.15)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlim(1, 3 * found["times faster"].max())
     return figure
 
 

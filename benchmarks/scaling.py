@@ -11,11 +11,14 @@ from typing import Any
 import jax
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 import goodprior as gp
 from goodprior import plots
 
 BASE = {"rows": 1000, "width": 100, "depth": 2, "chains": 4, "draws": 4, "thinning": 500}
+NAMES = {"thinning": "steps between two draws", "rows": "rows of data"}
 CURVES = {
     "thinning": (250, 500, 1000, 2000),
     "draws": (2, 4, 8, 16),
@@ -92,17 +95,7 @@ def run(out: Path) -> None:
             print(rows[-1], flush=True)
     frame = pd.DataFrame(rows)
     frame.to_csv(out / "scaling.csv", index=False)
-    figure = plots.new_figure(2, 3)
-    for axes, (name, curve) in zip(
-        figure.subplots(2, 3).flat, frame.groupby("curve", sort=False), strict=True
-    ):
-        axes.loglog(curve["value"], curve["seconds"], "o-", color="black")
-        first = curve.iloc[0]
-        axes.loglog(
-            curve["value"], first["seconds"] * curve["value"] / first["value"], ":", color="grey"
-        )
-        axes.set(xlabel=name, ylabel="seconds (dotted: linear)")
-    figure.savefig(out / "scaling.png")
+    picture(frame).savefig(out / "scaling.png")
     found = []
     for rows in (100_000, 1_000_000, 4_000_000):
         for kind in ("disk", "memory"):
@@ -111,6 +104,24 @@ def run(out: Path) -> None:
             found.append(json.loads(told.stdout.splitlines()[-1]))
             print(found[-1], flush=True)
     pd.DataFrame(found).to_csv(out / "disk.csv", index=False)
+
+
+def picture(frame: pd.DataFrame) -> Figure:
+    """A panel per curve, with a dotted line where the cost would be proportional."""
+    figure = plots.new_figure(2, 3)
+    for axes, (name, curve) in zip(
+        figure.subplots(2, 3).flat, frame.groupby("curve", sort=False), strict=True
+    ):
+        axes.loglog(curve["value"], curve["seconds"], "o-", color="black")
+        first = curve.iloc[0]
+        proportional = first["seconds"] * curve["value"] / first["value"]
+        axes.loglog(curve["value"], proportional, ":", color="grey")
+        axes.set(xlabel=NAMES.get(name, name), ylabel="seconds (dotted: proportional)")
+        axes.set_xticks(curve["value"], [f"{value:,}" for value in curve["value"]])
+        axes.minorticks_off()
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:g}")
+    return figure
 
 
 if __name__ == "__main__":
