@@ -116,11 +116,12 @@ def picture(frame: pd.DataFrame) -> Figure:
         first = curve.iloc[0]
         proportional = first["seconds"] * curve["value"] / first["value"]
         axes.loglog(curve["value"], proportional, ":", color="grey")
-        axes.set(xlabel=NAMES.get(name, name), ylabel="seconds (dotted: proportional)")
+        axes.set(xlabel=NAMES.get(name, name), ylabel="seconds")
         axes.set_xticks(curve["value"], [f"{value:,}" for value in curve["value"]])
         axes.minorticks_off()
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter("{x:g}")
+    figure.suptitle("Cost of sampling (dotted: proportional)")
     return figure
 
 
