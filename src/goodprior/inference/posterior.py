@@ -108,11 +108,12 @@ def _columns(row: Float[Array, "..."]) -> str:
 
 
 @eqx.filter_jit
-def _statistics(prior: Prior, draws: Latent, reference: Array | None) -> list[Statistics]:
+def _statistics(prior: Prior, draws: Latent, reference: AnyArray | None) -> list[Statistics]:
     """Each draw's statistics of the reference rows, for each layer that needs them."""
     if reference is None:
         return []
-    return jax.lax.map(lambda latent: batch_statistics(prior.weights(latent), reference), draws)
+    rows = jnp.asarray(reference)
+    return jax.lax.map(lambda latent: batch_statistics(prior.weights(latent), rows), draws)
 
 
 @eqx.filter_jit
