@@ -2,7 +2,6 @@
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -36,8 +35,12 @@ def fitted():
     return BNNClassifier("fg", network="lenet5", random_state=0, **QUICK).fit(X, Y)
 
 
-def test_bright_and_dark_images_are_told_apart(fitted):
-    assert fitted.score(X, Y) == 1
+def test_bright_and_dark_images_are_told_apart():
+    model = BNNClassifier("fg", network=Own(), method="map", random_state=0)
+    assert model.fit(X, Y).score(X, Y) == 1
+
+
+def test_a_network_can_be_named(fitted):
     assert isinstance(fitted.prior_.weights(fitted.prior_.sample(jax.random.key(0))), LeNet5)
     assert fitted.sample_functions(X, n=3).shape == (3, 24, 1)
 
@@ -84,7 +87,7 @@ def test_there_are_no_pictures_along_columns(fitted):
 
 def test_a_regressor_takes_images_with_a_belief_of_their_own():
     belief = goodprior.GaussianProcess(goodprior.rbf(20.0))
-    model = BNNRegressor("fg", network=Own(), belief=belief, random_state=0, **QUICK)
-    mean = model.fit(X, X.mean(axis=(1, 2, 3))).predict(X)
-    assert mean.shape == (24,)
-    assert jnp.corrcoef(jnp.asarray(mean), X.mean(axis=(1, 2, 3)))[0, 1] > 0.5
+    settings = {"method": "map", "noise_variance": 0.1, "random_state": 0}
+    model = BNNRegressor("fg", network=Own(), belief=belief, **settings)
+    brightness = X.mean(axis=(1, 2, 3))
+    assert model.fit(X, brightness).score(X, brightness) > 0.9

@@ -65,7 +65,7 @@ class HierarchicalGP(eqx.Module):
         """The paper's belief for images (section 6.4), over their pixels, one after another.
 
         One lengthscale, LogNormal(log 512, 0.3), and variance LogNormal(log 8, 0.3). The pixels
-        are to be standardised by channel: two images of CIFAR-10 are then some 75 apart, so that
+        are to be standardised by channel: two images of CIFAR-10 are then some 73 apart, so that
         a function's values there have a correlation of about 0.99. Its classes hardly change from
         image to image. (With pixels from 0 to 1 they are 18 apart and it is nearly constant, from 0
         to 255 they are 4,700 apart and values have nothing to do with each other.)
