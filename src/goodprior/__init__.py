@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 # Names are imported from their rooms when first used: `import goodprior` alone loads no JAX.
 _ROOMS = {
-    "networks": ("MLP", "Dense"),
+    "networks": ("MLP", "VGG16", "Conv", "Dense", "LeNet5", "PreResNet20"),
     "beliefs": (
         "Box",
         "GaussianProcess",

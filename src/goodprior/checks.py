@@ -20,6 +20,18 @@ def matrix(name: str, value: object) -> Array:
     return array
 
 
+def rows(name: str, value: object) -> Array:
+    """Like `matrix`, but each row may also be an image (height, width, channels)."""
+    array = _numbers(name, value)
+    if array.ndim != 4:
+        return matrix(name, array)
+    if 0 in array.shape:
+        raise ValueError(
+            f"{name} must hold images with at least one pixel each; its shape is {array.shape}"
+        )
+    return array
+
+
 def table(name: str, value: object) -> Array:
     """Like `matrix`, but a vector is taken as one column."""
     array = _numbers(name, value)

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from jaxtyping import Float
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from goodprior import plots
 from goodprior.beliefs import Belief, GaussianProcess, HierarchicalGP, rbf, rows_and_box
@@ -162,4 +163,18 @@ def picture(X: np.ndarray, y: np.ndarray, panels: list[list[Panel]]) -> Figure:
             ax.set_axis_on()
             plots.plot_classes(ax, grid, panel.probability, X, y, levels=LEVELS)
             ax.set_title(panel.title, fontsize="small")
+    _legend(figure)
     return figure
+
+
+def _legend(figure: Figure) -> None:
+    """Classes and lines, below all panels."""
+    handles = [
+        Line2D([], [], color=colour, marker=mark, linestyle="", label=f"class {label}")
+        for label, (colour, mark) in enumerate(plots.CLASS_STYLES)
+    ]
+    others = ", ".join(str(level) for level in LEVELS if level != 0.5)
+    for width, words in ((2.0, "0.5"), (0.8, others)):
+        label = f"probability of class 1: {words}"
+        handles.append(Line2D([], [], color="black", linewidth=width, label=label))
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)

@@ -18,6 +18,11 @@ COLOURS = {
     "fBNN": "#cc79a7",
     "LA-GGN": "#e69f00",
     "LA-MargLik + SGHMC": "#56b4e9",
+    "FG + LA-GGN": "#7f7f7f",
+    "GPi-G + LA-GGN": "#009e73",
+    "Early Stopping": "#e69f00",
+    "MAP with FG": "#7f7f7f",
+    "MAP with GPi-G": "#009e73",
 }
 MARKS = {
     "GP": "x",
@@ -31,7 +36,13 @@ MARKS = {
     "fBNN": "D",
     "LA-GGN": "v",
     "LA-MargLik + SGHMC": "<",
+    "FG + LA-GGN": "v",
+    "GPi-G + LA-GGN": "v",
+    "Early Stopping": "P",
+    "MAP with FG": ">",
+    "MAP with GPi-G": ">",
 }
+CLASS_STYLES = (("#e69f00", "o"), ("#0072b2", "^"))  # of two classes: colours and marks
 
 
 def new_figure(rows: int, columns: int, *, panel: tuple[float, float] = (3.1, 2.3)) -> Figure:
@@ -84,10 +95,30 @@ def plot_classes(
     levels: tuple[float, ...],
 ):
     """Boundaries at several levels of confidence, and the points of two classes."""
-    axes.scatter(*X[y == 0].T, s=4, color="#ff7f0e", alpha=0.7, linewidths=0)
-    axes.scatter(*X[y == 1].T, s=4, color="#1f77b4", alpha=0.7, linewidths=0)
+    for label, (colour, mark) in enumerate(CLASS_STYLES):
+        axes.scatter(*X[y == label].T, s=5, color=colour, marker=mark, alpha=0.8, linewidths=0)
     widths = [2.0 if level == 0.5 else 0.8 for level in levels]
     axes.contour(
         grid[..., 0], grid[..., 1], probability, levels=levels, colors="black", linewidths=widths
     )
     axes.set(xticks=[], yticks=[])
+
+
+def corruptions_picture(image: np.ndarray, seed: int = 0) -> Figure:
+    """One picture, 32 by 32 pixels in bytes, under all corruptions: a row for each severity."""
+    from goodprior.data.corruptions import CORRUPTIONS, corrupt
+
+    names = list(CORRUPTIONS)
+    figure = new_figure(6, len(names), panel=(0.95, 0.95))
+    axes = figure.subplots(6, len(names))
+    for column, name in zip(axes.T, names, strict=True):
+        column[0].set_title(name.replace("_", "\n"), fontsize="x-small")
+        shown = [image, *(corrupt(image[None], name, s, seed)[0] for s in range(1, 6))]
+        for ax, spoilt in zip(column, shown, strict=True):
+            ax.imshow(spoilt)
+            ax.set(xticks=[], yticks=[])
+    for ax, label in zip(
+        axes[:, 0], ("clean", *(f"severity {s}" for s in range(1, 6))), strict=True
+    ):
+        ax.set_ylabel(label, fontsize="x-small")
+    return figure

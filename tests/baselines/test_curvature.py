@@ -13,7 +13,7 @@ from goodprior.baselines.gauss_newton import (
 )
 from goodprior.inference import Binary, Categorical, Gaussian
 from goodprior.inference.batches import InMemory
-from goodprior.networks import MLP, Architecture, Dense
+from goodprior.networks import MLP, Architecture, Conv, Dense
 from tests.monte_carlo import assert_covariance
 
 RNG = np.random.default_rng(0)
@@ -144,3 +144,66 @@ def test_networks_without_known_factors_are_sent_to_the_full_matrix():
 def test_a_large_network_is_sent_to_the_kronecker_factors():
     with pytest.raises(ValueError, match=r"10,602 weights, too many .* structure=\"kron\""):
         full_curvature(*_of(MLP(2, (100, 100), 2, key=jax.random.key(0))))
+
+
+class Tiny(eqx.Module):
+    """A convolution, tanh, and a dense layer."""
+
+    conv: Conv
+    layer: Dense
+
+    def __init__(self, side, size, stride=1):
+        first, second = jax.random.split(jax.random.key(0))
+        self.conv = Conv(2, 3, size, stride=stride, key=first)
+        self.layer = Dense(3 * ((side - size) // stride + 1) ** 2, 2, key=second)
+
+    def __call__(self, x):
+        return self.layer(jnp.tanh(self.conv(x)).ravel())
+
+
+def _tiny(side, size, rows, stride=1):
+    network = Tiny(side, size, stride)
+    architecture = Architecture(network)
+    flat = weights_vector(architecture, eqx.filter(network, eqx.is_inexact_array))
+    images = jnp.asarray(RNG.normal(size=(rows, side, side, 2)), jnp.float32)
+    targets = jnp.asarray(RNG.normal(size=(rows, 2)), jnp.float32)
+    return network, (architecture, Gaussian(0.5), flat, InMemory(images, targets))
+
+
+def _matrices(curvature):
+    """The blocks of a Kronecker curvature as plain matrices."""
+    found = []
+    for block in curvature.blocks:
+        outs = (block.out_vectors * block.out_values) @ block.out_vectors.T
+        ins = (block.in_vectors * block.in_values) @ block.in_vectors.T
+        found.append(np.kron(outs, ins))
+    return found
+
+
+def test_for_one_row_and_one_place_a_convolutions_factors_are_exact():
+    _, case = _tiny(side=3, size=3, rows=1)
+    whole = full_curvature(*case).matrix
+    ends = np.cumsum([0, *case[0].sizes])
+    for block, first, last in zip(
+        _matrices(kronecker_curvature(*case)), ends[:-1], ends[1:], strict=True
+    ):
+        np.testing.assert_allclose(block, whole[first:last, first:last], atol=1e-4)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_a_convolutions_factors_are_sums_over_rows_and_places(stride):
+    network, case = _tiny(side=5, size=3, rows=4, stride=stride)
+    weight, bias, *_ = _matrices(kronecker_curvature(*case))
+    filters, head = np.asarray(network.conv.weight), np.asarray(network.layer.weight)
+    places = [(i, j) for i in range(0, 3, stride) for j in range(0, 3, stride)]
+    head = head.reshape(2, len(places), 3) / np.sqrt(head.shape[1])
+    ins, outs = np.zeros((18, 18)), np.zeros((3, 3))
+    for x in np.asarray(case[-1].X):
+        for t, (i, j) in enumerate(places):
+            patch = x[i : i + 3, j : j + 3].ravel() / np.sqrt(18)
+            hidden = np.tanh(filters.reshape(3, 18) @ patch)
+            ins += np.outer(patch, patch) / (4 * len(places))  # a mean
+            slopes = head[:, t] * (1 - hidden**2)
+            outs += slopes.T @ slopes / 0.5  # a sum, with the likelihood's precision
+    np.testing.assert_allclose(weight, np.kron(outs, ins), atol=1e-5)
+    np.testing.assert_allclose(bias, outs, atol=1e-5)

@@ -52,7 +52,7 @@ def test_weight_decay_is_chosen_by_validation():
         members=2, weight_decay=(1e-5, 10.0), epochs=50, key=jax.random.key(1),
     )  # fmt: skip
     assert ensemble.report["weight_decay"] == 1e-5
-    nlls = ensemble.report["validation_nll"]
+    nlls = dict(ensemble.report["validation_nll"])
     assert nlls[1e-5] < 0.3 < nlls[10.0]
     assert (ensemble.chains, ensemble.draws_per_chain) == (2, 1)
 

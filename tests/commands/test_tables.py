@@ -17,7 +17,7 @@ import goodprior
 from goodprior import cli
 from goodprior.commands import fit, predict, show
 from goodprior.data.tables import Columns, read_table
-from goodprior.estimators import base
+from goodprior.estimators import sampling, trained
 from goodprior.inference import SamplingError
 
 TINY = {"hidden": (4,), "chains": 2, "burn_in": 20, "draws": 13, "thinning": 10, "start": "prior"}
@@ -317,15 +317,43 @@ def test_models_fitted_in_python_work_if_their_columns_have_names(fitted, folder
     assert run("show", "nameless.safetensors").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("method", "target", "made_of"),
+    [
+        ("laplace", "y", "a Gaussian around one network"),
+        ("ensemble", "kind", "2 networks"),
+        pytest.param("fbnn", "y", "26 draws of a variational", marks=pytest.mark.slow),
+        ("map", "y", "one network"),
+    ],
+)
+def test_methods_that_do_not_sample(method, target, made_of, folder, monkeypatch):
+    monkeypatch.setattr(trained, "ENSEMBLE_STEPS", (100, 100))
+    table()[["size", "colour", target]].to_csv("data.csv", index=False)
+    done = run_fit("data.csv", "--target", target, "--method", method, "--json")
+    assert done.exit_code == 0, done.output
+    result = json.loads(done.stdout)
+    assert made_of in result["made_of"]
+    assert result["loo"] is result["diagnostics"] is None
+    assert run("predict", "model.safetensors", "data.csv").exit_code == 0
+    shown = run("show", "model.safetensors", "data.csv")
+    assert shown.exit_code == 0, shown.output
+    assert made_of in shown.stdout
+    assert "warning: " in shown.stdout
+    pictures = (folder / "report.html").read_text().count("<img")
+    assert pictures == (1 if method in ("ensemble", "fbnn") else 2)
+    done = run_fit("data.csv", "--target", target, "--method", "fbnn", "--belief", "rough")
+    assert done.exit_code == 2
+
+
 def _press_first(monkeypatch):
     """Ctrl-C as sampling begins."""
-    original = base.sample_posterior
+    original = sampling.sample_posterior
 
     def pressed(*arguments, **settings):
         os.kill(os.getpid(), signal.SIGINT)
         return original(*arguments, **settings)
 
-    monkeypatch.setattr(base, "sample_posterior", pressed)
+    monkeypatch.setattr(sampling, "sample_posterior", pressed)
 
 
 def test_after_ctrl_c_the_draws_are_saved_and_the_same_command_goes_on(folder, monkeypatch, capfd):
@@ -361,7 +389,7 @@ def test_fits_that_end_with_nothing_leave_nothing(error, code, words, folder, mo
     def fail(*arguments, **settings):
         raise error
 
-    monkeypatch.setattr(base, "sample_posterior", fail)
+    monkeypatch.setattr(sampling, "sample_posterior", fail)
     table()[["size", "y"]].to_csv("data.csv", index=False)
     done = run_fit("data.csv", "--target", "y")
     assert done.exit_code == code

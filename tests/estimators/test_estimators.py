@@ -192,9 +192,71 @@ def test_bad_tables_meet_a_clear_error(rows, y, message):
         BNNRegressor(**SMALL).fit(rows, y)
 
 
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (["red", "blue", "red", "blue"], r"text or dates in colour \('red'\).*Columns"),
+        ([1.0, np.nan, np.nan, 2.0], r"NaN in colour \(2 of 4\)"),
+        (pd.array([1, None, 2, 3], dtype="Int64"), r"NaN in colour \(1 of 4\)"),
+        (pd.date_range("2024-01-01", periods=4), "text or dates in colour"),
+    ],
+)
+def test_bad_columns_of_a_frame_are_named(column, message):
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": column})
+    with pytest.raises(ValueError, match=message):
+        BNNRegressor(**SMALL).fit(frame, np.arange(4.0))
+
+
+@pytest.mark.parametrize("prior", ["fg", pytest.param("gpi-g", marks=pytest.mark.slow)])
+def test_ten_thousand_columns_fit(prior):
+    """More columns than rows by far: matching, chains and the far-away check all cope."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(30, 10_000))
+    tiny = {
+        "prior": prior,
+        "hidden": (3,),
+        "burn_in": 10,
+        "draws": 4,
+        "thinning": 10,
+        "start": "prior",
+    }
+    model = BNNRegressor(**{**SMALL, **tiny}).fit(rows, rows[:, 0])
+    mean, std = model.predict(rows[:5], return_std=True)
+    assert np.isfinite(mean).all()
+    assert (std > 0).all()
+
+
+def test_arviz_reads_the_draws_and_agrees_on_leaving_one_out(regressor):
+    pytest.importorskip("xarray")
+    tree = regressor.to_datatree()
+    np.testing.assert_array_equal(tree["observed_data"]["y"], Y)
+    assert tree["posterior"]["layers.0.weight"].shape == (2, 15, 8, 3)
+    arviz_stats = pytest.importorskip("arviz_stats")
+    pytest.importorskip("arviz_base")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says as well that some Pareto k are high
+        expected = arviz_stats.loo(tree, reff=1.0)
+    found = regressor.loo(frame_of(X), Y)
+    assert found["elpd"] == pytest.approx(expected.elpd, rel=1e-6)
+    assert found["se"] == pytest.approx(expected.se, rel=1e-6)
+
+
 def test_one_class_is_not_enough():
     with pytest.raises(ValueError, match="only one class"):
         BNNClassifier(**SMALL).fit(X, np.full(60, "same"))
+
+
+def test_settings_stand_in_the_signature_and_only_where_they_belong():
+    with pytest.raises(TypeError, match="noise_variance"):
+        BNNClassifier(noise_variance=0.1)
+    with pytest.raises(TypeError, match="positional"):
+        BNNRegressor("fg", "smooth")
+    model = BNNRegressor("fg", noise_variance=0.1, hidden=(3,))
+    assert repr(model) == "BNNRegressor(hidden=(3,), noise_variance=0.1, prior='fg')"
+    assert clone(model).get_params() == model.get_params()
+    assert set(model.get_params()) - set(BNNClassifier().get_params()) == {"noise_variance"}
+    assert model != clone(model)
+    assert len({model, clone(model)}) == 2  # they can be members of sets, as any estimator
 
 
 def test_other_columns_at_prediction_are_refused(regressor):

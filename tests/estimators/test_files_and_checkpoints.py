@@ -11,6 +11,8 @@ import pytest
 
 import goodprior
 from goodprior import BNNClassifier, BNNRegressor
+from goodprior.estimators import sampling
+from goodprior.inference import SamplingError, sample_posterior
 from goodprior.networks import MLP
 from tests.estimators.small import LABELS, SMALL, X, Y
 
@@ -53,7 +55,45 @@ def test_another_fit_does_not_take_up_a_checkpoint(tmp_path):
     with pytest.raises(ValueError, match="another fit"):
         BNNRegressor(**BRIEF).fit(X, Y + 1, checkpoint=tmp_path / "run")
     with pytest.raises(ValueError, match="another fit"):
-        BNNRegressor(**{**BRIEF, "draws": 11}).fit(X, Y, checkpoint=tmp_path / "run")
+        BNNRegressor(**{**BRIEF, "thinning": 60}).fit(X, Y, checkpoint=tmp_path / "run")
+
+
+@pytest.mark.parametrize("method", ["sghmc", pytest.param("nuts", marks=pytest.mark.slow)])
+def test_a_longer_fit_takes_up_the_checkpoint_of_a_shorter_one(tmp_path, method):
+    """Bit by bit the draws of a run that was as long from the start."""
+    settings = {**BRIEF, "method": method, "burn_in": 100, "thinning": 10, "draws": 7}
+    short = BNNRegressor(**settings, budget=1e6).fit(X, Y, checkpoint=tmp_path / "run")
+    longer = BNNRegressor(**{**settings, "draws": 12}).fit(X, Y, checkpoint=tmp_path / "run")
+    whole = BNNRegressor(**{**settings, "draws": 12}).fit(X, Y)
+    assert short.posterior_.draws_per_chain == 7
+    for one, other in zip(
+        jax.tree.leaves((longer.posterior_.draws, longer.posterior_.probe)),
+        jax.tree.leaves((whole.posterior_.draws, whole.posterior_.probe)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+    shorter = BNNRegressor(**{**settings, "draws": 3}).fit(X, Y, checkpoint=tmp_path / "run")
+    assert shorter.posterior_.draws_per_chain == 12  # nothing that was paid for is thrown away
+    np.testing.assert_array_equal(shorter.predict(X), whole.predict(X))
+
+
+def test_a_run_that_needed_a_shorter_step_goes_on_with_that_step(tmp_path, monkeypatch):
+    """Whether it is taken up from a checkpoint or by `sample_more`."""
+    tried = []
+
+    def too_long(prior, likelihood, X, y, *, sampler, **rest):
+        tried.append(sampler.step_size)
+        if sampler.step_size > 0.006:
+            raise SamplingError("too long", None)
+        return sample_posterior(prior, likelihood, X, y, sampler=sampler, **rest)
+
+    monkeypatch.setattr(sampling, "sample_posterior", too_long)
+    settings = {**BRIEF, "burn_in": 50, "thinning": 10, "draws": 4}
+    model = BNNRegressor(**settings).fit(X, Y, checkpoint=tmp_path / "run")
+    assert tried == [0.02, 0.01, 0.005]
+    BNNRegressor(**{**settings, "draws": 5}).fit(X, Y, checkpoint=tmp_path / "run")
+    model.sample_more(1)
+    assert tried[3:] == [0.005, 0.005]
 
 
 def test_a_checkpoint_folder_that_cannot_be_made_is_said_at_once(tmp_path):

@@ -11,8 +11,8 @@ from goodprior.studies import protocol, sampled
 from goodprior.studies.methods import LABELS, METHODS, fit
 from goodprior.studies.problems import classification_problem, regression_problem
 from goodprior.studies.study import Choice
+from tests.studies.small import SMALL
 
-SMALL = {"width": 5, "chains": 1, "burn_in": 50, "draws": 4, "thinning": 50, "batch_size": 10}
 QUICK = ["map-fg", "early-stopping"]
 LONG = ["ensemble", "fbnn", "la-ggn", "la-marglik", "fg+la", "gpi-g+la", "map-gpi-g"]
 

@@ -9,6 +9,7 @@ import pytest
 
 from goodprior.studies import reproduction
 from goodprior.studies.catalogue import study
+from goodprior.studies.compare import wins
 from goodprior.studies.report import gather, write
 from goodprior.studies.store import Result, Store
 
@@ -93,7 +94,50 @@ def test_the_reproduction_page_states_what_was_run_and_what_was_not(store):
     assert "GPi-G minus FG | 2 | 2 | 2 | 2 | 0 | 2 |" in page
 
 
+def test_the_reproduction_page_counts_where_matched_priors_are_better(store):
+    """In the made-up rows GPi-G is better by ten deviations on both sets, as it is in the paper."""
+    overall = reproduction.page(store.folder.parent).split("\n## ")[0]
+    rows = [line for line in overall.splitlines() if "GPi-G minus FG" in line]
+    assert len(rows) == 4  # two metrics, two depths
+    assert all(line.startswith("| uci-regression | Matching by the energy") for line in rows)
+    assert (
+        sum("| test RMSE | GPi-G minus FG | 2 | 2 | 2 | 2 | 0 | 2 |" in line for line in rows) == 1
+    )
+
+
+def test_what_the_paper_does_not_have_is_not_counted_as_its_loss():
+    table = pd.DataFrame({"pair": ["MAP"], "depth": 2, "difference": [-1.0],
+                          "standard_error": [0.1], "paper": [np.nan]})  # fmt: skip
+    assert wins(table)["paper: first is better"].tolist() == [None]
+
+
 def test_an_empty_folder_gives_a_page_and_no_report(tmp_path):
     report = gather(study("banana"), Store(tmp_path))
     assert report.sections == []
     assert "0 of 10" in reproduction.page(tmp_path)
+
+
+def test_a_study_that_looks_at_the_jobs_of_others(tmp_path):
+    """MAP beside posteriors: what the benchmarks have finished counts, and is shown once."""
+    regression = study("uci-regression")
+    other = regression.jobs(
+        regression.choose("paper", datasets=("boston",), depths=(1, 2), splits=1)
+    )
+    for job in other:
+        row = {"rmse": 3.0, "nll_moment": 2.5, "nll": 2.5}
+        Store(tmp_path / "uci-regression").add(Result(job.settings, row, 1.0))
+    one = study("map")
+    store = Store(tmp_path / "map", one.homes)
+    for job in one.jobs(one.choose("paper", datasets=("eeg",), methods=("map-fg",), splits=2)):
+        store.add(Result(job.settings, {"accuracy": 0.9, "nll": 0.3}, 1.0))
+    report = gather(one, store)
+    assert report.done == 2 + 2  # MAP on eeg; FG and GPi-G on boston, at two hidden layers
+    assert len(report.rows) == 4
+    captions = [caption for caption, _ in report.sections[0].tables]
+    assert sum(c.startswith("test RMSE, ours") for c in captions) == 1
+    assert set(report.sections[0].figures) == {"classification", "regression"}
+    (nll,) = [t for c, t in report.sections[0].tables if c.startswith("test NLL, ours") and "eeg" in
+              set(t["dataset"])]  # fmt: skip
+    assert set(nll["dataset"]) == {"eeg"}
+    assert (tmp_path / "uci-classification" / "jobs.jsonl").exists()
+    assert not (tmp_path / "map").exists()

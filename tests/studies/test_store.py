@@ -81,3 +81,16 @@ def test_writers_at_the_same_time_lose_nothing(tmp_path):
     lines = Store(tmp_path).path.read_text().splitlines()
     assert len(lines) == len([json.loads(line) for line in lines]) == 120
     assert len(Store(tmp_path).results()) == 120
+
+
+def test_jobs_of_other_studies_are_kept_with_them(tmp_path):
+    view = Store(tmp_path / "view", homes=("other",))
+    for name, split in (("other", 0), ("view", 1)):
+        view.add(Result({"study": name, "split": split}, {"rmse": 1.0}, 1.0))
+    view.add(Failure({"study": "other", "split": 2}, "no"))
+    assert [r.settings["split"] for r in Store(tmp_path / "other").results().values()] == [0]
+    assert [r.settings["split"] for r in Store(tmp_path / "view").results().values()] == [1]
+    assert len(Store(tmp_path / "other").failures()) == len(view.failures()) == 1
+    Store(tmp_path / "other").add(Result({"study": "other", "split": 2}, {"rmse": 2.0}, 1.0))
+    assert {r.settings["split"] for r in view.results().values()} == {0, 1, 2}
+    assert view.failures() == {}

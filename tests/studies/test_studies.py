@@ -6,45 +6,13 @@ import pandas as pd
 import pytest
 
 from goodprior import demo
-from goodprior.data.registry import Dataset
 from goodprior.inference import ClassPrediction, Prediction
 from goodprior.matching import Comparison, History, Match
 from goodprior.studies import protocol
 from goodprior.studies.catalogue import MODULES, study
 from goodprior.studies.methods import METHODS
 from goodprior.studies.problems import Fit
-
-SMALL = {"width": 5, "chains": 1, "burn_in": 50, "draws": 4, "thinning": 50, "batch_size": 10}
-
-
-@pytest.fixture
-def tiny_data(monkeypatch):
-    """Data sets of 60 rows and two inputs in place of the files."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    target = X[:, 0] + 0.1 * rng.normal(size=60)
-    masks = np.arange(60)[None] % 3 == 0
-
-    def load(name):
-        if name in protocol.REGRESSION:
-            return Dataset(name, X, target, masks)
-        classes = protocol.CLASSES.get(name, 2)
-        return Dataset(name, X, np.arange(60) % classes if classes > 2 else target > 0)
-
-    monkeypatch.setattr("goodprior.data.load", load)
-    monkeypatch.setattr(protocol, "SIZES", dict.fromkeys(protocol.SIZES, (40, 20)))
-
-
-def _job(name, *, method=None, **changes):
-    """A job of the quick preset, with some settings changed; and the study."""
-    one = study(name)
-    jobs = one.jobs(one.choose("quick", methods=(method,) if method else ()))
-    return one, {**jobs[-1].settings, **changes}
-
-
-def _row(one, settings):
-    given = {k: v for k, v in settings.items() if k != "study"}
-    return pd.DataFrame([{**given, **one.run(given), "seconds": 1.0}])
+from tests.studies.small import SMALL, job_of, row_of
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -114,8 +82,8 @@ def test_a_choice_that_a_study_lacks_is_an_error(wrong):
 
 @pytest.mark.slow
 def test_regression_and_its_figure(tiny_data):
-    one, settings = _job("uci-regression", method="fg", split=0, **SMALL)
-    rows = _row(one, settings)
+    one, settings = job_of("uci-regression", method="fg", split=0, **SMALL)
+    rows = row_of(one, settings)
     assert rows["rmse"].item() < 1.5  # the target's deviation is about one
     assert {"nll_moment", "rhat_max", "sample_seconds"} <= set(rows)
     assert set(one.figures(rows)) == {"benchmark"}
@@ -133,8 +101,8 @@ def test_classification_and_its_figure(tiny_data, monkeypatch, dataset, outputs)
         return Fit(lambda X: ClassPrediction(jnp.tile(row, (3, len(X), 1))), {"told": 1.0})
 
     monkeypatch.setitem(METHODS, "fg", fit)
-    one, settings = _job("uci-classification", method="fg")
-    rows = _row(one, {**settings, "dataset": dataset})
+    one, settings = job_of("uci-classification", method="fg")
+    rows = row_of(one, {**settings, "dataset": dataset})
     assert (problems[0].outputs, len(problems[0].X)) == (outputs, 40)
     share = rows["accuracy"].item()  # of class 0 among the test rows
     wrong = 0.1 / max(1, outputs - 1)
@@ -157,8 +125,8 @@ def test_active_learning_adds_the_least_certain_rows(tiny_data, monkeypatch):
         return Fit(predict, {})
 
     monkeypatch.setitem(METHODS, "fg", fit)
-    one, settings = _job("active-learning", method="fg", rounds=3)
-    rows = _row(one, settings)
+    one, settings = job_of("active-learning", method="fg", rounds=3)
+    rows = row_of(one, settings)
     assert rows["training_rows"].item() == [12, 14, 16]  # 20 % of 60, and 5 % of the pool of 36
     assert rows["rmse_course"].item()[-1] == rows["rmse"].item()
     added = np.abs(fits[2][12:, 1])
@@ -176,8 +144,8 @@ def test_convergence_and_its_figure(tiny_data, monkeypatch):
         return Match(prior, History(np.linspace(1, 0, options["steps"]), 3.0, before, after))
 
     monkeypatch.setattr("goodprior.matching.match", match)
-    one, settings = _job("convergence", method="gpi-g", width=5)
-    rows = _row(one, settings)
+    one, settings = job_of("convergence", method="gpi-g", width=5)
+    rows = row_of(one, settings)
     assert asked == {"steps": 50, "distance": "energy", "draws": 64}
     assert len(rows["values"].item()) == len(rows["step"].item()) == 50
     assert rows["after_energy_distance"].item() < rows["before_energy_distance"].item()
@@ -195,8 +163,8 @@ def test_joint_and_separate_are_watched_on_the_way(tiny_data, monkeypatch):
         return Match(prior, History(np.zeros(20), 3.0))
 
     monkeypatch.setattr("goodprior.matching.match", match)
-    one, settings = _job("joint-vs-separate", method="joint", width=5, depth=1, draws=50)
-    rows = _row(one, settings)
+    one, settings = job_of("joint-vs-separate", method="joint", width=5, depth=1, draws=50)
+    rows = row_of(one, settings)
     assert (asked["distance"].critic_steps, asked["distance"].warm) == (1, True)
     assert rows["step"].item() == [10, 20]
     first, second = rows["mmd"].item()
@@ -207,7 +175,7 @@ def test_joint_and_separate_are_watched_on_the_way(tiny_data, monkeypatch):
 def test_standard_weights_are_far_from_the_process():
     one = study("function-priors")
     jobs = one.jobs(one.choose("quick", methods=("fg", "gp"), depths=(2,)))
-    rows = pd.concat([_row(one, {**j.settings, "draws": 100}) for j in jobs], ignore_index=True)
+    rows = pd.concat([row_of(one, {**j.settings, "draws": 100}) for j in jobs], ignore_index=True)
     assert rows["method"].tolist() == ["fg", "gp", "gp"]
     assert rows["energy_distance"].iloc[0] > 0.5
     smooth, rough = rows["crossings"].iloc[1:]
@@ -219,8 +187,8 @@ def test_one_input_is_drawn_from_what_was_stored(monkeypatch):
     curve = np.linspace(-1, 1, 200)
     panel = demo.Panel("GP", np.tile(curve, (500, 1)), curve, curve + 2, None, {"rmse": 0.1})
     monkeypatch.setattr(demo, "exact_panel", lambda data, seed: panel)
-    one, exact = _job("regression-1d", method="gp")
-    rows = _row(one, exact)
+    one, exact = job_of("regression-1d", method="gp")
+    rows = row_of(one, exact)
     assert np.shape(rows["prior_draws"].item()) == (10, 200)
     network = {**rows.iloc[0], "method": "gpi-g", "distances": [1.0, 0.5]}
     rows = pd.concat([rows, pd.DataFrame([network])], ignore_index=True)

@@ -42,6 +42,7 @@ def fit_ensemble(
     learning_rate: Rate = 0.01,
     batch_size: int | None = 32,
     scaling: Scaling | None = None,
+    weights: object = None,
     on_progress: Progress | None = None,
 ) -> Posterior:
     """Networks trained from different beginnings; their predictions are a mixture.
@@ -50,7 +51,8 @@ def fit_ensemble(
     weights N(0, 1 / (rows * weight_decay)). For regression the paper's likelihood is
     `Heteroscedastic()`, with a network of two outputs. Of several weight decays the one is taken
     with which an ensemble does best on the share `validation` of the rows; then all rows are
-    used. Whatever is trained at the same time is trained in one program.
+    used. Whatever is trained at the same time is trained in one program. A row counts as often as
+    its entry in `weights` says.
 
     >>> import jax
     >>> from goodprior.inference import Heteroscedastic
@@ -65,7 +67,7 @@ def fit_ensemble(
     checks.whole("members", members)
     given = weight_decay if isinstance(weight_decay, Sequence) else [weight_decay]
     decays = [checks.positive("weight_decay", decay) for decay in given]
-    data = in_memory(GaussianPrior(network), likelihood, X, y, scaling)
+    data = in_memory(GaussianPrior(network), likelihood, X, y, scaling, weights)
     architecture = Architecture(network)
     key_rows, key_tune, key = jax.random.split(key, 3)
 
@@ -90,7 +92,7 @@ def fit_ensemble(
     if len(decays) > 1:
         kept, held = parts(key_rows, data, validation)
         nlls = _validation_nlls(fit(kept, decays, key_tune), held, len(decays))
-        report["validation_nll"] = dict(zip(decays, nlls.tolist(), strict=True))
+        report["validation_nll"] = [*zip(decays, nlls.tolist(), strict=True)]
         decays = [decays[int(jnp.argmin(nlls))]]
     ensemble = fit(data, decays, key)
     return replace(ensemble, report={**ensemble.report, "weight_decay": decays[0], **report})
@@ -110,4 +112,4 @@ def _validation_nlls(
     each = jax.vmap(jax.vmap(posterior.likelihood.log_prob), in_axes=(0, None))(outputs, held.y)
     each = each.reshape(ensembles, -1, held.rows)
     mixture = jax.scipy.special.logsumexp(each, axis=1) - jnp.log(each.shape[1])
-    return -mixture.mean(axis=1)
+    return -jnp.average(mixture, axis=1, weights=held.weights)

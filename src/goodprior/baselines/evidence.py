@@ -26,7 +26,8 @@ class MarginalLikelihood(eqx.Module):
     """When and how the prior's scales follow the marginal likelihood; their authors' schedule.
 
     After `burn_in` epochs, and then after `every` so many, come `steps` Adam steps on the
-    logarithms of the precisions; with `learn_noise` also on that of a Gaussian noise variance.
+    logarithms of the precisions; with `learn_noise` also on that of a Gaussian noise variance, and
+    without `learn_prior` on that alone.
 
     >>> MarginalLikelihood(burn_in=10).every
     1
@@ -37,6 +38,7 @@ class MarginalLikelihood(eqx.Module):
     steps: int = 100
     learning_rate: float = 0.1
     learn_noise: bool = False
+    learn_prior: bool = True
 
     def __check_init__(self):
         checks.whole("burn_in", self.burn_in, least=0)
@@ -230,6 +232,8 @@ def _improve(
         slope = jax.grad(lambda hyper: -value(hyper))(hyper)
         if not settings.learn_noise:
             slope = slope._replace(log_factor=jnp.zeros_like(slope.log_factor))
+        if not settings.learn_prior:
+            slope = slope._replace(log_precisions=jnp.zeros_like(slope.log_precisions))
         updates, optimiser = optax.adam(settings.learning_rate).update(slope, optimiser)
         return optax.apply_updates(hyper, updates), optimiser  # type: ignore[return-value]
 

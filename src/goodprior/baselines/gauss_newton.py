@@ -16,14 +16,14 @@ from jaxtyping import Array, Float, PyTree
 from goodprior.baselines.curvature import Block, Full, Kronecker
 from goodprior.inference.batches import InMemory
 from goodprior.inference.likelihoods import Likelihood
-from goodprior.networks import Architecture, Dense
+from goodprior.networks import Architecture, Conv, Dense, outputs
 
 ROWS = 256  # whose Jacobians are held at once
 LARGEST = 5000  # weights for which the whole matrix is formed
 
 
 def flat_jacobian(
-    architecture: Architecture, flat: Float[Array, " size"], x: Float[Array, "points in"]
+    architecture: Architecture, flat: Float[Array, " size"], x: Float[Array, "points ..."]
 ) -> Float[Array, "points out size"]:
     """How the outputs at each point change with each weight."""
 
@@ -59,8 +59,8 @@ def _half_rows(
 ) -> Float[Array, "many size"]:
     """`H^1/2 J` of every row, one under another."""
     jacobian = flat_jacobian(architecture, flat, X)
-    outputs = jax.vmap(architecture.network(architecture.arrays(flat)))(X)
-    roots = jax.vmap(lambda output, y: _root(likelihood, output, y))(outputs, y)
+    found = outputs(architecture.network(architecture.arrays(flat)), X)
+    roots = jax.vmap(lambda output, y: _root(likelihood, output, y))(found, y)
     return jnp.einsum("pcr,pci->pri", roots, jacobian).reshape(-1, len(flat))
 
 
@@ -82,7 +82,10 @@ def _dense_features(layer: Dense, x: Float[Array, " in"]) -> Float[Array, "1 in"
 
 # What a layer multiplies with its weights, a row for each place where it does so: its outputs are
 # `features @ weight.reshape(out, -1).T + bias`. A convolution's features are its patches.
-FEATURES: dict[type, Callable[[Any, Array], Float[Array, "places in"]]] = {Dense: _dense_features}
+FEATURES: dict[type, Callable[[Any, Array], Float[Array, "places in"]]] = {
+    Dense: _dense_features,
+    Conv: Conv.patches,
+}
 
 
 class _Tap:
@@ -104,25 +107,24 @@ def _known(node: object) -> bool:
     return type(node) in FEATURES
 
 
-def check_known_layers(architecture: Architecture) -> None:
-    """Refuse networks with weights outside the layers whose factors are known."""
+def weights_elsewhere(architecture: Architecture) -> list[str]:
+    """The weights outside the layers whose factors are known; with none, there is a `kron`."""
     shapes = architecture.network(architecture.arrays(jnp.zeros(architecture.size)))
     layers = jax.tree_util.tree_leaves_with_path(shapes, is_leaf=_known)
     names = {jax.tree_util.keystr(p, simple=True, separator=".") for p, n in layers if _known(n)}
-    others = [p.name for p in architecture.parameters if p.layer not in names]
-    if others:
-        known = ", ".join(sorted(kind.__name__ for kind in FEATURES))
-        raise ValueError(
-            f'structure="kron" knows the layers {known}, but the network also has the weights '
-            f'{others}; use structure="full"'
-        )
+    return [p.name for p in architecture.parameters if p.layer not in names]
 
 
 def kronecker_curvature(
     architecture: Architecture, likelihood: Likelihood, flat: Float[Array, " size"], data: InMemory
 ) -> Kronecker:
     """The Kronecker factors at these weights: A is a mean over rows, B a sum."""
-    check_known_layers(architecture)
+    if others := weights_elsewhere(architecture):
+        known = ", ".join(sorted(kind.__name__ for kind in FEATURES))
+        raise ValueError(
+            f'structure="kron" knows the layers {known}, but the network also has the weights '
+            f'{others}; use structure="full"'
+        )
     totals = None
     for X, y in _blocks(data):
         narrow = _factors(architecture, likelihood, flat, X, y)
@@ -170,7 +172,7 @@ def _factors(
         (slopes,) = jax.vmap(back)(_root(likelihood, output, y).T)
         found = []
         for layer, a, g in zip(layers, features, slopes, strict=True):
-            g = jnp.moveaxis(g.reshape(len(g), g.shape[1], -1), 1, -1).reshape(-1, g.shape[1])
+            g = g.reshape(-1, g.shape[-1])  # the features of an output are its last axis
             outs = g.T @ g
             for leaf in jax.tree.leaves(layer):  # the weight, and the bias if there is one
                 inputs = a if leaf.ndim > 1 else jnp.ones((len(a), 1))

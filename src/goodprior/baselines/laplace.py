@@ -40,12 +40,15 @@ from goodprior.inference.chains import Progress
 from goodprior.inference.likelihoods import Binary, Categorical, Gaussian, Likelihood
 from goodprior.inference.posterior import Posterior, output_shape
 from goodprior.inference.predictive import ClassPrediction, Prediction
+from goodprior.networks import outputs
+from goodprior.networks.batch import has_batch_norm
 from goodprior.priors import GaussianPrior
 
 STRUCTURES: dict[str, Callable[..., Curvature]] = {
     "full": full_curvature,
     "kron": kronecker_curvature,
 }
+JACOBIAN = 50_000_000  # numbers of a Jacobian that are held at once when predicting
 SPREAD = 256  # points that stand for a Gaussian in predictions; a power of two
 
 Structure = Literal["full", "kron"]
@@ -76,8 +79,9 @@ class Laplace(eqx.Module):
         architecture = self.prior.architecture
         flat = weights_vector(architecture, self.mode)
         means = [np.asarray(_outputs(self.prior, self.mode, part)) for part in _parts(x)]
+        each = architecture.size * means[0].shape[1]
         covariances = []
-        for part in _parts(x):
+        for part in _parts(x, max(1, min(ROWS, JACOBIAN // each))):
             jacobian = np.asarray(_jacobian(architecture, flat, part), np.float64)
             with jax.enable_x64(True):
                 found = _covariance(self.curvature, jacobian, precisions_of(self.prior))
@@ -110,8 +114,8 @@ class Laplace(eqx.Module):
             return prediction
         return prediction.rescale(self.scaling.y_mean, self.scaling.y_std)
 
-    def _inputs(self, X: object) -> Float[Array, "points in"]:
-        x = checks.matrix("X", X) if self.scaling is None else self.scaling.inputs(X)
+    def _inputs(self, X: object) -> Float[Array, "points ..."]:
+        x = checks.rows("X", X) if self.scaling is None else self.scaling.inputs(X)
         output_shape(self.prior, self.mode, x[0])
         return x
 
@@ -223,6 +227,11 @@ def _check(prior: object, likelihood: Likelihood, structure: str) -> None:
             "a Laplace approximation is made here for a GaussianPrior (FG, GPi-G), not for a "
             f"{type(prior).__name__}"
         )
+    if has_batch_norm(prior):
+        raise ValueError(
+            "a Laplace approximation takes rows one by one, and this network's outputs depend on "
+            "the other rows of a batch (BatchNorm)"
+        )
     if not isinstance(likelihood, Gaussian | Categorical | Binary):
         raise ValueError(
             "the Gauss-Newton matrix needs a log likelihood that is concave in the outputs: "
@@ -251,13 +260,13 @@ def _spread(outputs: int) -> Float[np.ndarray, "points outputs"]:
     return np.linalg.solve(factor, points.T).T
 
 
-def _parts(x: Float[Array, "points in"]) -> list[Array]:
-    return [x[i : i + ROWS] for i in range(0, len(x), ROWS)]
+def _parts(x: Float[Array, "points ..."], rows: int = ROWS) -> list[Array]:
+    return [x[i : i + rows] for i in range(0, len(x), rows)]
 
 
 @eqx.filter_jit
 def _outputs(prior: GaussianPrior, mode: PyTree, x: Array) -> Array:
-    return jax.vmap(prior.weights(mode))(x)
+    return outputs(prior.weights(mode), x)
 
 
 _jacobian = eqx.filter_jit(flat_jacobian)
@@ -279,11 +288,11 @@ def _linear(
 ) -> Float[Array, "draws points out"]:
     """The linearised network's outputs where the weights are moved by each of the ways."""
 
-    def outputs(flat: Array) -> Array:
-        return jax.vmap(prior.weights(prior.architecture.arrays(flat)))(x)
+    def found(flat: Array) -> Array:
+        return outputs(prior.weights(prior.architecture.arrays(flat)), x)
 
     def one(way: Array) -> Array:
-        value, change = jax.jvp(outputs, (flat,), (way,))
+        value, change = jax.jvp(found, (flat,), (way,))
         return value + change
 
     return jax.lax.map(one, ways)

@@ -17,7 +17,7 @@ from goodprior.inference.batches import InMemory
 from goodprior.inference.chains import Progress, check_data
 from goodprior.inference.density import Density
 from goodprior.inference.likelihoods import Likelihood
-from goodprior.inference.posterior import Posterior
+from goodprior.inference.posterior import Posterior, reference_rows
 from goodprior.networks import Architecture
 from goodprior.priors import GaussianPrior, Prior
 from goodprior.priors.base import Latent
@@ -66,6 +66,7 @@ def fit_map(
     validation: float = 0.2,
     scaling: Scaling | None = None,
     weights: object = None,
+    penalised: bool = True,
     on_progress: Progress | None = None,
 ) -> Posterior:
     """The latent of the highest posterior density, as a posterior of one draw.
@@ -77,7 +78,8 @@ def fit_map(
     `patience`, the share `validation` of the rows is kept aside, training stops after so many
     epochs without a better NLL there, and the best weights are kept. The mode depends on the
     prior's coordinates: of a flow it is that of the base variable. `learning_rate` may be a
-    function of the epoch.
+    function of the epoch. Without being `penalised` by the prior it is the maximum of the
+    likelihood.
 
     >>> import jax
     >>> from goodprior.inference import Gaussian
@@ -95,7 +97,7 @@ def fit_map(
     if patience is not None:
         kept, held = parts(key_rows, data, validation)
     return trained(
-        NegativeLogPosterior(likelihood, kept.rows),
+        NegativeLogPosterior(likelihood, kept.rows, penalised),
         several(prior, checks.whole("members", members)),
         jax.vmap(partial(start, prior))(jax.random.split(key_start, members)),
         kept,
@@ -117,36 +119,17 @@ def fit_early_stopping(
     y: object,
     *,
     key: PRNGKeyArray,
-    epochs: int = 150,
-    learning_rate: Rate = 0.01,
-    batch_size: int | None = 32,
     patience: int = 10,
-    validation: float = 0.2,
-    scaling: Scaling | None = None,
-    on_progress: Progress | None = None,
+    **settings: Any,
 ) -> Posterior:
     """Maximum likelihood, stopped after `patience` epochs without a better validation NLL.
 
-    There is no penalty on the weights, which start as N(0, 1) with biases at zero.
+    There is no penalty on the weights, which start as N(0, 1) with biases at zero. Other settings
+    are those of `fit_map`.
     """
     prior = GaussianPrior(network)
-    data = in_memory(prior, likelihood, X, y, scaling)
-    key_start, key_rows, key = jax.random.split(key, 3)
-    kept, held = parts(key_rows, data, validation)
-    return trained(
-        NegativeLogPosterior(likelihood, kept.rows, penalised=False),
-        one_member(prior),
-        one_member(initial_weights(prior.architecture, key_start)),
-        kept,
-        key=key,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        batch_size=batch_size,
-        validation=held,
-        patience=patience,
-        scaling=scaling,
-        on_progress=on_progress,
-    )
+    settings = {"key": key, "patience": patience, "penalised": False, **settings}
+    return fit_map(prior, likelihood, X, y, **settings)
 
 
 def trained(
@@ -184,7 +167,8 @@ def trained(
     if patience is not None:
         report["validation_nll"] = float(run.state.score.mean())
     prior = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, priors)
-    return as_posterior(prior, objective.likelihood, members, report, scaling)
+    reference = reference_rows(prior, data)
+    return as_posterior(prior, objective.likelihood, members, report, scaling, reference)
 
 
 def as_posterior(
@@ -193,11 +177,12 @@ def as_posterior(
     members: Latent,
     report: dict[str, Any],
     scaling: Scaling | None,
+    reference: np.ndarray | None,
 ) -> Posterior:
     """Members as chains of one draw; there is no trace to diagnose."""
     draws = jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], members)
     trace = np.zeros((len(jax.tree.leaves(draws)[0]), 0, 0), np.float32)
-    return Posterior(prior, likelihood, draws, trace, report, scaling)
+    return Posterior(prior, likelihood, draws, trace, report, scaling, reference=reference)
 
 
 def several(tree: PyTree, members: int) -> PyTree:

@@ -18,10 +18,9 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 from goodprior import checks
 from goodprior.inference.batches import InMemory
 from goodprior.inference.chains import Progress
+from goodprior.networks import over_many
 
 CHUNK = 10  # epochs between two looks at the progress
-
-OWN = eqx.if_array(0)  # a network may hold other things than arrays
 
 Rate = float | Callable[[int], float]  # a learning rate, or one for each epoch
 
@@ -193,13 +192,15 @@ def _each_member(
     rate: Array,
 ) -> tuple[PyTree, PyTree, Array]:
     """All members at once; a single one without the batching, which knows no double precision."""
+    arrays, rest = eqx.partition((members, optimiser, own, keys), eqx.is_array)
+
+    def one(arrays: PyTree) -> tuple[PyTree, PyTree, Array]:
+        return epoch(*eqx.combine(arrays, rest), rate)
+
     if len(keys) > 1:
-        every = eqx.filter_vmap(epoch, in_axes=(0, 0, OWN, 0, None))
-        return every(members, optimiser, own, keys, rate)
-    one = jax.tree.map(
-        lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, (members, optimiser, own, keys)
-    )
-    return jax.tree.map(lambda leaf: leaf[None], epoch(*one, rate))
+        return over_many(own)(one)(arrays)
+    alone = jax.tree.map(lambda leaf: leaf[0], arrays)
+    return jax.tree.map(lambda leaf: leaf[None], one(alone))
 
 
 def _look(
@@ -207,10 +208,12 @@ def _look(
 ) -> State:
     """Keep each member that is better than ever before, unless it has stopped."""
 
-    def one(member: PyTree, own: PyTree) -> Array:
-        return objective.validate(member, own, validation.X, validation.y)
+    arrays, rest = eqx.partition(own, eqx.is_array)
 
-    score = eqx.filter_vmap(one, in_axes=(0, OWN))(state.members, own)
+    def one(member: PyTree, arrays: PyTree) -> Array:
+        return objective.validate(member, eqx.combine(arrays, rest), validation.X, validation.y)
+
+    score = over_many(own)(one)(state.members, arrays)
     better = (score < state.score) & (state.waited < patience)
 
     def pick(new: Array, old: Array) -> Array:

@@ -110,7 +110,7 @@ def tune(
     """
     if not candidates:
         raise ValueError("there are no candidates to choose from")
-    rows, targets = np.asarray(checks.matrix("X", X)), np.asarray(y)
+    rows, targets = np.asarray(checks.rows("X", X)), np.asarray(y)
     if len(rows) != len(targets):
         raise ValueError(f"X and y must have as many rows: {len(rows)} and {len(targets)}")
     found = []

@@ -1,8 +1,10 @@
-"""The contract of a belief."""
+"""The contract of a belief, and what it sees of images."""
 
 from typing import Protocol, runtime_checkable
 
 from jaxtyping import Array, Float, PRNGKeyArray
+
+from goodprior import checks
 
 
 @runtime_checkable
@@ -14,7 +16,13 @@ class Belief(Protocol):
     """
 
     def sample(
-        self, key: PRNGKeyArray, x: Float[Array, "points in"], n: int
+        self, key: PRNGKeyArray, x: Float[Array, "points ..."], n: int
     ) -> Float[Array, "n points out"]:
         """`n` independent functions, each evaluated at the same points."""
         ...
+
+
+def as_points(name: str, x: object) -> Float[Array, "points in"]:
+    """Rows of a table as they are; of an image all pixels, one after another."""
+    rows = checks.rows(name, x)
+    return rows.reshape(len(rows), -1)

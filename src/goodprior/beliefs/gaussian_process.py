@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from tinygp.kernels import Kernel
 
 from goodprior import checks
+from goodprior.beliefs.base import as_points
 from goodprior.beliefs.covariance import cholesky, with_growing_jitter
 
 
@@ -31,24 +32,24 @@ class GaussianProcess(eqx.Module):
         checks.whole("outputs", self.outputs)
 
     def sample(
-        self, key: PRNGKeyArray, x: Float[Array, "points in"], n: int
+        self, key: PRNGKeyArray, x: Float[Array, "points ..."], n: int
     ) -> Float[Array, "n points out"]:
         """`n` functions at the points `x`."""
-        x, n = checks.matrix("x", x), checks.whole("n", n)
+        x, n = as_points("x", x), checks.whole("n", n)
         return with_growing_jitter(lambda jitter: _sample(self, key, x, n, jitter), self)
 
     def posterior(
         self,
-        x: Float[Array, "rows in"],
+        x: Float[Array, "rows ..."],
         y: Float[Array, "rows out"],
         noise_variance: float,
-        at: Float[Array, "points in"],
+        at: Float[Array, "points ..."],
     ) -> tuple[Float[Array, "points out"], Float[Array, "points points"]]:
         """Mean and covariance at new points after seeing `y` at `x` with Gaussian noise.
 
         The covariance is that of the function, without noise, and the same for every output.
         """
-        x, at, y = checks.matrix("x", x), checks.matrix("at", at), checks.table("y", y)
+        x, at, y = as_points("x", x), as_points("at", at), checks.table("y", y)
         if len(x) != len(y):
             raise ValueError(f"x and y must have as many rows: {len(x)} and {len(y)}")
         noise_variance = checks.positive("noise_variance", noise_variance)

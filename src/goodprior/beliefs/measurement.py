@@ -18,7 +18,7 @@ class MeasurementSet(eqx.Module):
     size: eqx.AbstractVar[int]
 
     @abstractmethod
-    def sample(self, key: PRNGKeyArray) -> Float[Array, "points in"]:
+    def sample(self, key: PRNGKeyArray) -> Float[Array, "points ..."]:
         """Draw the points."""
 
     def __add__(self, other: "MeasurementSet") -> "Mix":
@@ -26,26 +26,26 @@ class MeasurementSet(eqx.Module):
 
 
 class Rows(MeasurementSet):
-    """Random rows of a table, without repeats while they last; `noise` is added to them.
+    """Random rows of a table, or images, without repeats while they last; `noise` is added to them.
 
     >>> import jax
     >>> Rows(jax.numpy.arange(20.0)[:, None], size=5, noise=0.1).sample(jax.random.key(0)).shape
     (5, 1)
     """
 
-    X: Float[Array, "rows in"]
+    X: Float[Array, "rows ..."]
     size: int = eqx.field(static=True)
     noise: float
 
     def __init__(self, X: object, size: int = 100, noise: float = 0.0):
-        self.X = checks.matrix("X", X)
+        self.X = checks.rows("X", X)
         self.size = checks.whole("size", size)
         if not (np.isfinite(noise) and noise >= 0):
             raise ValueError(f"noise must be a finite number, zero or above, got {noise!r}")
         self.noise = noise
 
     @eqx.filter_jit
-    def sample(self, key: PRNGKeyArray) -> Float[Array, "points in"]:
+    def sample(self, key: PRNGKeyArray) -> Float[Array, "points ..."]:
         key_rows, key_noise = jax.random.split(key)
         replace = self.size > len(self.X)
         rows = jax.random.choice(key_rows, len(self.X), (self.size,), replace=replace)
@@ -81,7 +81,7 @@ class Box(MeasurementSet):
         self.size = checks.whole("size", size)
         self.inside = inside
 
-    def sample(self, key: PRNGKeyArray) -> Float[Array, "points in"]:
+    def sample(self, key: PRNGKeyArray) -> Float[Array, "points ..."]:
         shape = (self.size, len(self.low))
         if self.inside is None:
             return jax.random.uniform(key, shape, minval=self.low, maxval=self.high)
@@ -123,7 +123,7 @@ class Grid(MeasurementSet):
         self.points = jnp.asarray(grid, jnp.float32)
         self.size = len(grid)
 
-    def sample(self, key: PRNGKeyArray) -> Float[Array, "points in"]:
+    def sample(self, key: PRNGKeyArray) -> Float[Array, "points ..."]:
         return self.points
 
 
@@ -146,11 +146,11 @@ class Near(MeasurementSet):
             raise ValueError(f"size is {size}, but there are only {points.size} points")
         self.points, self.size = points, size
 
-    def sample(self, key: PRNGKeyArray) -> Float[Array, "points in"]:
+    def sample(self, key: PRNGKeyArray) -> Float[Array, "points ..."]:
         key_points, key_centre = jax.random.split(key)
         x = self.points.sample(key_points)
         centre = jax.random.choice(key_centre, x)
-        _, nearest = jax.lax.top_k(-((x - centre) ** 2).sum(axis=1), self.size)
+        _, nearest = jax.lax.top_k(-((x - centre) ** 2).reshape(len(x), -1).sum(axis=1), self.size)
         return x[nearest]
 
 
@@ -166,12 +166,12 @@ class Mix(MeasurementSet):
     def size(self) -> int:  # type: ignore[override]
         return sum(part.size for part in self.parts)
 
-    def sample(self, key: PRNGKeyArray) -> Float[Array, "points in"]:
+    def sample(self, key: PRNGKeyArray) -> Float[Array, "points ..."]:
         keys = jax.random.split(key, len(self.parts))
         points = [p.sample(k) for p, k in zip(self.parts, keys, strict=True)]
-        widths = [part.shape[1] for part in points]
+        widths = [part.shape[1:] for part in points]
         if len(set(widths)) > 1:
-            found = " and ".join(map(str, widths))
+            found = " and ".join("x".join(map(str, width)) for width in widths)
             raise ValueError(f"the parts of a mix must have as many inputs, they have {found}")
         return jnp.concatenate(points)
 

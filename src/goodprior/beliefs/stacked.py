@@ -25,7 +25,7 @@ class Stacked(eqx.Module):
     parts: tuple[Belief, ...]
 
     def sample(
-        self, key: PRNGKeyArray, x: Float[Array, "points in"], n: int
+        self, key: PRNGKeyArray, x: Float[Array, "points ..."], n: int
     ) -> Float[Array, "n points out"]:
         """`n` functions at the points, the parts' outputs one after another."""
         keys = jax.random.split(key, len(self.parts))

@@ -17,6 +17,7 @@ from goodprior.commands.manners import (
     print_json,
     warnings_in_words,
 )
+from goodprior.commands.show import CONCERNS, made_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,6 +47,9 @@ class TaskName(StrEnum):
 class MethodName(StrEnum):
     SGHMC = "sghmc"
     NUTS = "nuts"
+    LAPLACE = "laplace"
+    ENSEMBLE = "ensemble"
+    FBNN = "fbnn"
     MAP = "map"
 
 
@@ -80,18 +84,21 @@ def fit(
         typer.Option(help="gpi-…: matched to the belief. fg, fh: the usual, knowing nothing."),
     ] = PriorName.GPI_G,
     belief: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="What functions are like: smooth, rough, or lengths and heights in the columns' "
-            'own units, such as "lengthscale.age=10, amplitude=3".'
+            help="What functions are like: smooth (the default), rough, or lengths and heights in "
+            'the columns\' own units, such as "lengthscale.age=10, amplitude=3".'
         ),
-    ] = "smooth",
+    ] = None,
     task: Annotated[
         TaskName, typer.Option(help="auto: text and few whole numbers are classes.")
     ] = TaskName.AUTO,
     method: Annotated[
         MethodName,
-        typer.Option(help="sghmc and nuts sample. map: one network, fast, no error bars."),
+        typer.Option(
+            help="sghmc and nuts sample. laplace, ensemble and fbnn (for numbers) approximate. "
+            "map: one network, fast, no error bars."
+        ),
     ] = MethodName.SGHMC,
     drop: Annotated[
         list[str] | None,
@@ -144,10 +151,10 @@ def fit(
 
     with for_people(f"stopped; {again}"), warnings_in_words() as warned:
         started = time.monotonic()
-        said = read_belief(belief)
+        said = None if belief is None else read_belief(belief)
         table = read_training_table(data, target, drop or [], impute, task.value)
         say(_understood_table(table))
-        say(_understood_belief(said, table, prior.value))
+        say(_understood_belief(said, table, prior.value, method.value))
         if quick:
             say(_what_quick_cuts())
         prepare()
@@ -256,7 +263,7 @@ def _understood_table(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _understood_belief(said: Any, table: Table, prior: str) -> str:
+def _understood_belief(said: Any, table: Table, prior: str, method: str) -> str:
     """The belief in words, before any work begins; what is wrong with it is an error here."""
     from goodprior.data import Scaling
     from goodprior.estimators.words import understand
@@ -266,7 +273,13 @@ def _understood_belief(said: Any, table: Table, prior: str) -> str:
     names = list(table.inputs.columns)
     task: Any = table.task
     words = f"belief: {understand(said, scaling, names, task=task, outputs=1)}"
-    return words if is_matched(prior) else f"{words}\n  (the prior {prior} makes no use of it)"
+    if method == "ensemble":
+        return f"{words}\n  (an ensemble makes no use of it)"
+    if method == "fbnn" and said is None:
+        return "belief: a Gaussian process that will be fitted to the rows"
+    if method == "fbnn" or is_matched(prior):
+        return words
+    return f"{words}\n  (the prior {prior} makes no use of it)"
 
 
 def _what_quick_cuts() -> str:
@@ -278,8 +291,13 @@ def _what_quick_cuts() -> str:
 
 
 def _result(model: Any, table: Table, warned: list[str]) -> dict[str, Any]:
+    from goodprior.estimators.sampling import is_sampled
+
     posterior, found = model.posterior_, model.diagnostics_
-    enough = posterior.chains * posterior.draws_per_chain >= ENOUGH_FOR_LOO
+    chains, draws = getattr(posterior, "chains", None), getattr(posterior, "draws_per_chain", None)
+    enough = (
+        is_sampled(posterior) and posterior.chains * posterior.draws_per_chain >= ENOUGH_FOR_LOO
+    )
     return {
         "task": table.task,
         "targets": table.names,
@@ -288,8 +306,9 @@ def _result(model: Any, table: Table, warned: list[str]) -> dict[str, Any]:
         "belief": model.belief_.sentence,
         "prior": model.prior,
         "method": model.method,
-        "chains": posterior.chains,
-        "draws_per_chain": posterior.draws_per_chain,
+        "chains": chains,
+        "draws_per_chain": draws,
+        "made_of": made_of(model),
         "stopped": model.stopped_,
         "diagnostics": None if found is None else found.summary,
         "convergence": [] if found is None else found.warnings,
@@ -299,9 +318,9 @@ def _result(model: Any, table: Table, warned: list[str]) -> dict[str, Any]:
 
 
 def _summary(result: dict[str, Any]) -> str:
-    chains, draws = result["chains"], result["draws_per_chain"]
-    one = "one network: error bars are of the noise, not of the function"
-    lines = [("draws", f"{chains} chains of {draws}" if chains * draws > 1 else one)]
+    lines = [("posterior", result["made_of"])]
+    if (concern := CONCERNS.get(result["method"])) is not None:
+        lines.append(("", concern))
     if (found := result["diagnostics"]) is not None:
         lines.append(("worst R-hat", f"{found['rhat_max']:.2f} (1.00 is best)"))
         lines.append(("fewest effective draws", f"{found['ess_min']:.0f}"))
@@ -316,7 +335,7 @@ def _summary(result: dict[str, Any]) -> str:
 
 
 def _next_steps(result: dict[str, Any], data: Path, checkpoint: Path | None) -> str:
-    model, draws = quote(result["out"]), result["draws_per_chain"]
+    model = quote(result["out"])
     lines = [f"model: {result['out']}"]
     if result["stopped"]:
         more = (
@@ -326,7 +345,9 @@ def _next_steps(result: dict[str, Any], data: Path, checkpoint: Path | None) -> 
         )
         lines.append(f"  sampling ended early because {result['stopped']}; {more}")
     elif result["convergence"]:
-        longer = "leave out --quick" if result["quick"] else f"--draws {4 * draws}"
+        longer = (
+            "leave out --quick" if result["quick"] else f"--draws {4 * result['draws_per_chain']}"
+        )
         lines.append(f"  to sample longer: {longer}")
     lines.append(f"next:  goodprior show {model} {quote(str(data))} --out report.html")
     lines.append(f"       goodprior predict {model} NEW.csv --out predictions.csv")

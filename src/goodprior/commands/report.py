@@ -36,10 +36,7 @@ def report_page(name: str, file: "ModelFile", pictures: dict[str, bytes]) -> str
         image("posterior along the columns", pictures["posterior"]),
         "<h2>What was believed before</h2>",
         f"<p>{safe(model.belief_.sentence)}</p>",
-        "<p>Above: functions of the belief. Below: functions of the network before it saw any "
-        "data; they should look alike, unless the prior is fg or fh, which know nothing of the "
-        "belief.</p>",
-        image("prior along the columns", pictures["prior"]),
+        *_prior(pictures.get("prior")),
         "<h2>Columns</h2>",
         f"<pre>{html.escape(columns) or 'numbers without names'}</pre>",
         "<h2>Can the draws be trusted?</h2>",
@@ -48,6 +45,17 @@ def report_page(name: str, file: "ModelFile", pictures: dict[str, bytes]) -> str
         html_table("", _two("setting", {k: str(v) for k, v in sorted(_settings(model).items())})),
     ]
     return whole_page(name, parts)
+
+
+def _prior(picture: bytes | None) -> list[str]:
+    if picture is None:
+        return []
+    return [
+        "<p>Above: functions of the belief. Below: functions of the network before it saw any "
+        "data; they should look alike, unless the prior is fg or fh, which know nothing of the "
+        "belief.</p>",
+        image("prior along the columns", picture),
+    ]
 
 
 def stacked(pictures: list[bytes]) -> bytes:

@@ -10,6 +10,13 @@ from goodprior.commands.manners import check_out, for_people, prepare, warnings_
 if TYPE_CHECKING:
     from goodprior.commands.model_file import ModelFile
 
+CONCERNS = {
+    "map": "one network only: error bars are of the noise, not of the function",
+    "ensemble": "the networks differ by where they started, which is no posterior",
+    "laplace": "a Gaussian around one mode stands for the posterior",
+    "fbnn": "independent weights stand for the posterior, which makes error bars too narrow",
+}
+
 
 def show(
     model: Annotated[
@@ -42,10 +49,9 @@ def show(
         file = open_model(model)
         X, y = _dots(file, data)
         typer.echo(in_short(file))
-        pictures = {
-            "prior": png(file.model.plot_prior()),
-            "posterior": png(file.model.plot_posterior(X, y)),
-        }
+        pictures = {"posterior": png(file.model.plot_posterior(X, y))}
+        if hasattr(file.model, "prior_"):  # some methods have none
+            pictures = {"prior": png(file.model.plot_prior()), **pictures}
         if out.suffix.lower() == ".png":
             replace_file(out, stacked(list(pictures.values())))
         else:
@@ -64,22 +70,36 @@ def in_short(file: "ModelFile") -> str:
 
 def what_it_is(file: "ModelFile") -> str:
     """One sentence: targets, rows, prior and draws."""
-    model, posterior = file.model, file.model.posterior_
+    model = file.model
     of = f" of {', '.join(file.targets)}" if file.targets else ""
     on = f" on {file.rows} rows" if file.rows else ""
     prior = model.prior if isinstance(model.prior, str) else type(model.prior).__name__
-    count = posterior.draws_per_chain
-    how = f"{posterior.chains} chains of {count} draws" if count > 1 else "one network"
-    return f"{model.TASK}{of}{on}: prior {prior}, {model.method}, {how}"
+    under = f"prior {prior}, " if hasattr(model, "prior_") else ""
+    return f"{model.TASK}{of}{on}: {under}{model.method}, {made_of(model)}"
+
+
+def made_of(model: Any) -> str:
+    """What stands for the posterior, in a few words."""
+    posterior = model.posterior_
+    if model.method == "map":
+        return "one network"
+    if model.method == "ensemble":
+        return f"{posterior.chains} networks"
+    if model.method == "laplace":
+        return "a Gaussian around one network"
+    if model.method == "fbnn":
+        return f"{posterior.draws_per_chain} draws of a variational posterior"
+    return f"{posterior.chains} chains of {posterior.draws_per_chain} draws"
 
 
 def concerns(model: Any) -> list[str]:
     """All that one should know before trusting the draws, in words."""
-    found = [] if model.method == "map" else ["there are too few draws to be diagnosed"]
-    if getattr(model, "diagnostics_", None) is not None:
+    if model.diagnostics_ is not None:
         found = list(model.diagnostics_.warnings)
-    elif model.method == "map":
-        found = ["one network only: error bars are of the noise, not of the function"]
+    elif model.method in CONCERNS:
+        found = [CONCERNS[model.method]]
+    else:
+        found = ["there are too few draws to be diagnosed"]
     if getattr(model, "stopped_", None):
         found.append(f"sampling ended early because {model.stopped_}")
     return found

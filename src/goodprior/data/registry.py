@@ -6,13 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from goodprior.data.images import PLACES, find_images, read_images
+
 REGRESSION = ("boston", "concrete", "energy", "kin8nm", "naval", "power", "protein", "wine")
 CLASSIFICATION = ("eeg", "htru2", "magic", "letter", "miniboo", "drive", "mocap")
+IMAGES = tuple(PLACES)
 BUNDLED = ("breast_cancer", "diabetes", "digits", "iris")  # with scikit-learn
 
 
 class Dataset(NamedTuple):
-    """A table with its targets; `test_masks` marks the test rows of each published split."""
+    """Rows with their targets; `test_masks` marks the test rows of each published split.
+
+    A row is one of a table, or an image of 32 by 32 pixels with its channels, in bytes.
+    """
 
     name: str
     X: np.ndarray
@@ -37,19 +43,26 @@ def data_folder() -> Path | None:
 
 def file_of(name: str) -> Path:
     """Where the file of a named benchmark set is, or an error that says where it should be."""
-    known = (*REGRESSION, *CLASSIFICATION, "banana")
+    known = (*REGRESSION, *CLASSIFICATION, "banana", *IMAGES)
     if name not in known:
         every = ", ".join(sorted((*known, *BUNDLED)))
         raise ValueError(f"unknown data set {name!r}; known are {every}")
     place = f"{name}.npz" if name == "banana" else f"uci/{name}.npz"
+    arrays = (
+        "a NumPy archive with the arrays X (rows by columns), y and, where splits are published, "
+        "test_mask (splits by rows)"
+    )
+    if name in IMAGES:
+        place = " or ".join(PLACES[name])
+        arrays = "original files, or a NumPy archive with x_train, y_train, x_test and y_test"
     folder = data_folder()
     if folder is None:
         raise FileNotFoundError(
             f"{name} is a benchmark file that is not shipped with goodprior: set the environment "
-            f"variable GOODPRIOR_DATA to a folder that holds {place}, a NumPy archive with the "
-            "arrays X (rows by columns), y and, where splits are published, test_mask (splits by "
-            "rows)"
+            f"variable GOODPRIOR_DATA to a folder that holds {place}, {arrays}"
         )
+    if name in IMAGES:
+        return find_images(name, folder)
     if not (folder / place).exists():
         raise FileNotFoundError(
             f"{name} is looked for at {folder / place}, and there is no such file"
@@ -60,6 +73,8 @@ def file_of(name: str) -> Path:
 def load(name: str) -> Dataset:
     """A named data set: a benchmark such as `boston`, or one that comes with scikit-learn.
 
+    Of `mnist` and `cifar10`, split 0 is the published one; `notmnist` is for testing only.
+
     >>> load("diabetes").X.shape
     (442, 10)
     """
@@ -68,5 +83,9 @@ def load(name: str) -> Dataset:
 
         X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
         return Dataset(name, X, y)
+    if name in IMAGES:
+        X, y, training = read_images(name, file_of(name))
+        masks = (np.arange(len(X)) >= training)[None] if training else None
+        return Dataset(name, X, y, masks)
     with np.load(file_of(name), allow_pickle=False) as arrays:
         return Dataset(name, arrays["X"], arrays["y"], arrays.get("test_mask"))

@@ -12,6 +12,8 @@ from goodprior import checks
 class Scaling(eqx.Module):
     """Means and standard deviations of the training rows; constant columns are left unscaled.
 
+    Images (rows, height, width, channels) are scaled by channel, over all rows and pixels.
+
     >>> import numpy as np
     >>> scaling = Scaling.fit(np.array([[1.0], [3.0]]), np.array([10.0, 30.0]))
     >>> scaling.inputs(np.array([[3.0]])).item(), scaling.targets(np.array([10.0])).item()
@@ -27,16 +29,23 @@ class Scaling(eqx.Module):
     def fit(cls, X: object, y: object | None = None) -> "Scaling":
         """The scaling of these rows; without `y` (classification) targets are left alone."""
         targets = (np.zeros(1), np.ones(1)) if y is None else _moments("y", y)
-        return cls(*_moments("X", X), *targets)
+        return cls(*_moments("X", _as_table(X)), *targets)
 
-    def inputs(self, X: object) -> Float[Array, "rows in"]:
+    def inputs(self, X: object) -> Float[Array, "rows ..."]:
         """Inputs in units of training standard deviations."""
-        checks.matrix("X", X)
-        return checks.matrix("X", (_wide("X", X, len(self.x_mean)) - self.x_mean) / self.x_std)
+        shape = checks.rows("X", X).shape
+        wide = (_wide("X", _as_table(X), len(self.x_mean)) - self.x_mean) / self.x_std
+        return checks.rows("X", wide.reshape(shape))
 
     def targets(self, y: object) -> Float[Array, "rows targets"]:
         """Targets in units of training standard deviations, one column per target."""
         return checks.matrix("y", (_wide("y", y, len(self.y_mean)) - self.y_mean) / self.y_std)
+
+
+def _as_table(X: object) -> object:
+    """Images as a table with a row for each pixel and a column for each channel."""
+    array = np.asanyarray(X)
+    return array.reshape(-1, array.shape[-1]) if array.ndim == 4 else X
 
 
 def _wide(

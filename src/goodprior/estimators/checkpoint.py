@@ -3,6 +3,7 @@
 import hashlib
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from goodprior import storage
 
 SHARE = 0.05  # of the time that writing may take
+# Settings that another run of the same fit may change: how long it is to be, and what it says.
+FREE = ("draws", "budget", "verbose", "random_state")
 
 
 class Checkpoint:
@@ -51,7 +54,16 @@ class Checkpoint:
         """What was put for this stage, or None."""
         if self.folder is None or not self._path(stage).exists():
             return None
-        return storage.read(self._path(stage), kind=stage, network=network)
+        own = None if isinstance(network, str) else network
+        return storage.read(self._path(stage), kind=stage, network=own)
+
+    def once(self, stage: str, make: Callable[[], Any], network: Any = None) -> Any:
+        """What was put for this stage, or else what is made now, and kept."""
+        thing = self.get(stage, network)
+        if thing is None:
+            thing = make()
+            self.put(stage, thing)
+        return thing
 
     def put(self, stage: str, thing: Any) -> None:
         """Keep the thing for this stage."""
@@ -71,7 +83,8 @@ class Checkpoint:
 
 
 def _fingerprint(settings: dict[str, Any], arrays: tuple[np.ndarray | None, ...]) -> str:
-    digest = hashlib.sha256(repr(sorted(settings.items())).encode())
+    bound = sorted((name, value) for name, value in settings.items() if name not in FREE)
+    digest = hashlib.sha256(repr(bound).encode())
     for array in arrays:
         found = np.ascontiguousarray([] if array is None else array)
         digest.update(repr((found.shape, str(found.dtype))).encode())

@@ -7,7 +7,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from goodprior.estimators.base import BNN, Model
+from goodprior.estimators.base import BNN
+from goodprior.estimators.problem import Model
 from goodprior.estimators.words import Task
 from goodprior.inference import Binary, Categorical, ClassPrediction, Likelihood
 
@@ -15,8 +16,11 @@ from goodprior.inference import Binary, Categorical, ClassPrediction, Likelihood
 class BNNClassifier(ClassifierMixin, BNN):
     """Bayesian neural network classification with a prior that says what functions are like.
 
-    Labels may be numbers or text. The settings are those of `BNNRegressor`, without the noise; a
-    belief is about the logits.
+    Labels may be numbers or text. The settings are those of `BNNRegressor`, without the noise and
+    without the method `fbnn`, which is for regression; a belief is about the logits.
+
+    X may be images, of shape (rows, height, width, channels), with `network` one of `lenet5`,
+    `vgg16`, `preresnet20`, or any equinox module that takes one image.
 
     >>> import numpy as np
     >>> X = np.linspace(-2, 2, 40)[:, None]
@@ -83,6 +87,5 @@ class BNNClassifier(ClassifierMixin, BNN):
             "removable": np.asarray(prediction.mutual_information, np.float64),
         }
 
-    def _functions(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "posterior_")
-        return np.asarray(self.posterior_.functions(self._check_new(X)), np.float64)
+    def _functions(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(self.posterior_.functions(X), np.float64)

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 from goodprior import storage
 from goodprior.estimators.classifier import BNNClassifier
 from goodprior.estimators.regressor import BNNRegressor
+from goodprior.estimators.sampling import diagnosed
 from goodprior.estimators.words import Understood
-from goodprior.evaluation.diagnostics import diagnose
 from goodprior.priors import Prior
 
 ESTIMATORS: dict[str, type[Any]] = {
@@ -81,7 +81,5 @@ def load(path: str | PathLike[str], *, network: Any = None) -> Any:
         model.belief_ = Understood(*content["belief"])
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} is no model file of goodprior: {error!r}") from error
-    probed = getattr(model, "posterior_", None)
-    if probed is not None and probed.probe.shape[1] >= 4:
-        model.diagnostics_ = diagnose(probed)
+    model.diagnostics_ = diagnosed(getattr(model, "posterior_", None))
     return model

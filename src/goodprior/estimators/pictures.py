@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from goodprior import plots
+from goodprior.estimators.new_rows import column_name
 from goodprior.inference import Binary
 
 MOST = 6  # columns in a picture
@@ -18,13 +19,12 @@ OURS, BELIEF = "#009e73", "#000000"
 
 def _columns(model: Any) -> list[int]:
     low, high = model.box_
+    if len(low) != model.n_features_in_:
+        raise ValueError("pictures go along the columns of a table, and these rows are images")
     varying = [i for i in range(len(low)) if high[i] > low[i]]
-    return sorted(varying, key=lambda i: "=" in _name(model, i))[:MOST] or [0]  # categories last
-
-
-def _name(model: Any, column: int) -> str:
-    names = getattr(model, "feature_names_in_", None)
-    return f"column {column}" if names is None else str(names[column])
+    return sorted(varying, key=lambda i: "=" in column_name(model, i))[:MOST] or [
+        0
+    ]  # categories last
 
 
 def _along(model: Any, column: int) -> np.ndarray:
@@ -48,7 +48,7 @@ def plot_prior(model: Any, n: int) -> Figure:
         ours = np.asarray(draw(key, jnp.asarray(x), 500))[..., 0]
         plots.plot_functions(axes[0, k], rows[:, column], believed, colour=BELIEF, n=n)
         plots.plot_functions(axes[1, k], rows[:, column], ours, colour=OURS, n=n)
-        axes[1, k].set_xlabel(_name(model, column))
+        axes[1, k].set_xlabel(column_name(model, column))
     axes[0, 0].set_ylabel("belief\n(standard units)")
     axes[1, 0].set_ylabel("prior\n(standard units)")
     return figure
@@ -87,7 +87,7 @@ def plot_posterior(model: Any, X: Any, y: Any) -> Figure:
             for i in shown:
                 axis.plot(x, probabilities[:, i], label=str(model.classes_[i]))
             axis.set_ylim(0, 1)
-        axis.set_xlabel(_name(model, column))
+        axis.set_xlabel(column_name(model, column))
     for axis in axes[len(columns) :]:
         axis.set_axis_off()
     if model.TASK == "classification":

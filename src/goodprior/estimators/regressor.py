@@ -1,6 +1,7 @@
 """The regressor: numbers with error bars."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import exp
 from typing import Any, ClassVar
 
@@ -9,16 +10,17 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from goodprior import checks
-from goodprior.estimators.base import BNN, Model
-from goodprior.estimators.words import NOISE, Task, noise_belief
+from goodprior.estimators.base import BNN
+from goodprior.estimators.problem import Model
+from goodprior.estimators.words import LEAST_VARIANCE, NOISE, Task, noise_belief
 from goodprior.inference import Gaussian, Heteroscedastic, Likelihood, Prediction, StudentT
 from goodprior.inference.predictive import Of
 from goodprior.priors import LearnedNoise, Prior
 
 LIKELIHOODS = ("auto", "gaussian", "heteroscedastic", "student-t")
-LEAST_VARIANCE = 1e-4  # of standardised targets: a noise that is learned stays above 1 %
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
     """Bayesian neural network regression with a prior that says what functions are like.
 
@@ -27,9 +29,14 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
     belief: what functions are like: `smooth` (the default), `rough`, `periodic`, a table such as
     `{"lengthscale": {"age": 10}, "amplitude": 3}` in the columns' and the target's units, or a
     belief object in standard units.
-    method: `sghmc`, `nuts` or `map`.
+    method: `sghmc` or `nuts` sample the posterior. Others approximate it: `laplace`, a Gaussian
+    around the mode, for the priors `fg` and `gpi-g`; `fbnn`, variational functions under a belief
+    with a density (None fits one to the rows), without a prior over weights; `ensemble`, as many
+    networks as `chains`, without prior or belief; `map`, one network, with no error bars of the
+    function. They take no notice of the sampler's settings but `chains` and `draws`.
     likelihood: `heteroscedastic` (noise that is learned and depends on the inputs, the default
-    `auto`), `gaussian`, `student-t`, or a likelihood object.
+    `auto` of most methods), `gaussian` (that of `laplace` and `fbnn`), `student-t`, or a likelihood
+    object.
     noise_variance: of standardised targets for the latter two, or `auto` to learn it.
     chains, burn_in, draws (per chain), thinning, batch_size, step_size, momentum_decay,
     temperature: of the sampler; `auto` uses all rows in each step for small tables.
@@ -48,59 +55,15 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
 
     TASK: ClassVar[Task] = "regression"
 
-    def __init__(
-        self,
-        prior: Any = "gpi-g",
-        *,
-        belief: Any = None,
-        method: Any = "sghmc",
-        hidden: Any = (50, 50),
-        activation: Any = "tanh",
-        network: Any = None,
-        likelihood: Any = "auto",
-        noise_variance: Any = "auto",
-        temperature: Any = 1.0,
-        distance: Any = "energy",
-        chains: Any = 8,
-        burn_in: Any = 1500,
-        draws: Any = 25,
-        thinning: Any = 200,
-        batch_size: Any = "auto",
-        step_size: Any = "auto",
-        momentum_decay: Any = "auto",
-        start: Any = "mode",
-        budget: Any = None,
-        random_state: Any = None,
-        verbose: Any = 0,
-    ):
-        super().__init__(
-            prior,
-            belief=belief,
-            method=method,
-            hidden=hidden,
-            activation=activation,
-            network=network,
-            likelihood=likelihood,
-            temperature=temperature,
-            distance=distance,
-            chains=chains,
-            burn_in=burn_in,
-            draws=draws,
-            thinning=thinning,
-            batch_size=batch_size,
-            step_size=step_size,
-            momentum_decay=momentum_decay,
-            start=start,
-            budget=budget,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.noise_variance = noise_variance
+    noise_variance: Any = "auto"
 
     def _model(self, targets: int) -> Model:
         if isinstance(self.likelihood, Likelihood):
             return Model(self.likelihood, targets)
         kind = checks.one_of("likelihood", self.likelihood, LIKELIHOODS)
+        known_form = self.method in ("laplace", "fbnn")
+        if kind == "auto" and known_form:
+            kind = "gaussian"
         if self.noise_variance != "auto":
             variance = checks.positive("noise_variance", self.noise_variance)
             if kind == "heteroscedastic":
@@ -110,6 +73,8 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
             return Model(Gaussian(variance), targets)
         if kind == "student-t":
             raise ValueError("a student-t noise needs a noise_variance: it is not learned")
+        if kind == "gaussian" and known_form:
+            return Model(Gaussian(exp(NOISE.location)), targets, learn_noise=True)
         if kind == "gaussian":
             return Model(Heteroscedastic(LEAST_VARIANCE), targets, wrap=_LearnedNoise(targets))
         likelihood = Heteroscedastic(LEAST_VARIANCE, exp(NOISE.location))
@@ -155,8 +120,10 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         low, high = self._prediction(X).interval(level, of)
         return self._shape(low), self._shape(high)
 
-    def _functions(self, X: Any) -> np.ndarray:
-        return self._shape(self._prediction(X).location)
+    def _functions(self, X: np.ndarray) -> np.ndarray:
+        prediction = self.posterior_.likelihood.predict(self.posterior_.functions(X))
+        assert isinstance(prediction, Prediction)
+        return self._shape(prediction.rescale(self.scaling_.y_mean, self.scaling_.y_std).location)
 
 
 class _LearnedNoise:

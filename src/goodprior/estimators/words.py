@@ -21,6 +21,7 @@ from goodprior.distributions import LogNormal
 Task = Literal["regression", "classification"]
 PRESETS = ("smooth", "rough", "periodic")
 NOISE = LogNormal(log(0.1), 4.0)  # the noise variance of standardised targets
+LEAST_VARIANCE = 1e-4  # a noise that is learned stays above 1 %
 _TABLE = ("kernel", "lengthscale", "amplitude", "period")
 _MANNERS = {
     "rbf": "smooth",
@@ -50,6 +51,7 @@ def understand(
     *,
     task: Task,
     outputs: int,
+    images: bool = False,
 ) -> Understood:
     """What someone believes, as a belief about standardised inputs and targets.
 
@@ -63,6 +65,8 @@ def understand(
     ...            task="regression", outputs=1)
     Smooth functions that vary by about 50, over about 5 in age.
     """
+    if images and not isinstance(said, Belief):
+        return _about_images(said, task, outputs)
     if said is None or said == "smooth":
         return _preset("rbf", scaling, task, outputs)
     if isinstance(said, str):
@@ -78,6 +82,24 @@ def understand(
             f"got {said!r}"
         )
     return Understood(said, f"The belief that was given, in standard units: {said!r}")
+
+
+def fitted_to_rows(belief: Belief) -> Understood:
+    """A belief that was not said but found in the data."""
+    return Understood(belief, f"A Gaussian process fitted to the rows, in standard units: {belief}")
+
+
+def _about_images(said: object, task: Task, outputs: int) -> Understood:
+    if said is not None or task == "regression":
+        raise ValueError(
+            "a belief about images is an object with sample(key, x, n); for classes it may also be "
+            f"None, for the paper's: got {said!r}"
+        )
+    return Understood(
+        HierarchicalGP.images(outputs),
+        "Smooth logits that vary by about 2.8, over about 512 in the distance of standardised "
+        "images, both uncertain by a factor of two.",
+    )
 
 
 def _preset(kernel: str, scaling: Scaling, task: Task, outputs: int) -> Understood:

@@ -6,10 +6,12 @@ Metrics take predictions and targets; diagnostics take a posterior.
 from goodprior.evaluation.diagnostics import Diagnostics, diagnose
 from goodprior.evaluation.metrics import (
     accuracy,
+    auroc,
     calibration_error,
     class_nll,
     coverage,
     crps,
+    entropy_curve,
     expected_calibration_error,
     nll,
     nll_moment,
@@ -20,11 +22,13 @@ from goodprior.evaluation.metrics import (
 __all__ = [
     "Diagnostics",
     "accuracy",
+    "auroc",
     "calibration_error",
     "class_nll",
     "coverage",
     "crps",
     "diagnose",
+    "entropy_curve",
     "expected_calibration_error",
     "nll",
     "nll_moment",

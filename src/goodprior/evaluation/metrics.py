@@ -105,6 +105,34 @@ def classification_metrics(prediction: ClassPrediction, y: object) -> dict[str, 
     }
 
 
+def auroc(inside: object, outside: object) -> float:
+    """How well a score tells what is foreign: the area under the ROC curve.
+
+    The probability that a score of `outside` is above one of `inside`, ties counting half. With the
+    predictive entropy as the score it says whether foreign inputs are met with more uncertainty.
+
+    >>> auroc([0.1, 0.2], [0.2, 0.9])
+    0.875
+    """
+    from sklearn.metrics import roc_auc_score
+
+    scores = [np.asarray(checks.table(n, v))[:, 0] for n, v in
+              (("inside", inside), ("outside", outside))]  # fmt: skip
+    foreign = np.repeat([0, 1], [len(part) for part in scores])
+    return float(roc_auc_score(foreign, np.concatenate(scores)))
+
+
+def entropy_curve(entropy: object, classes: int, points: int = 101) -> Float[np.ndarray, " points"]:
+    """The share of entropies up to each of so many values from zero to `log(classes)`.
+
+    >>> entropy_curve([0.0, 0.3, 0.69], classes=2, points=3).round(2).tolist()
+    [0.33, 0.67, 1.0]
+    """
+    values = np.sort(np.asarray(checks.table("entropy", entropy))[:, 0])
+    at = np.linspace(0, np.log(checks.whole("classes", classes, least=2)), points)
+    return np.searchsorted(values, at + 1e-6, side="right") / len(values)
+
+
 def _targets(prediction: Prediction, y: object) -> Float[Array, "points targets"]:
     targets = checks.table("y", y)
     if targets.shape != prediction.location.shape[1:]:

@@ -51,9 +51,10 @@ class OnDisk:
     def __init__(
         self, X: np.memmap, y: np.ndarray, scaling: Scaling | None, likelihood: Likelihood
     ):
-        if X.ndim != 2 or len(X) != len(y):
+        if X.ndim not in (2, 4) or len(X) != len(y):
             raise ValueError(
-                f"X on disk must be a table with as many rows as y has: {X.shape} and {y.shape}"
+                f"X on disk must be a table (or images) with as many rows as y has: {X.shape} and "
+                f"{y.shape}"
             )
         self.X, self.y, self.scaling, self.likelihood = X, y, scaling, likelihood
 
@@ -84,7 +85,7 @@ def probe_rows(rows: int, points: int) -> Int[np.ndarray, " points"]:
     return np.arange(0, rows, max(1, rows // points))[:points]
 
 
-def first_row(data: Data) -> tuple[Float[Array, " in"], Array]:
+def first_row(data: Data) -> tuple[Float[Array, " ..."], Array]:
     """One row, to see how networks and likelihoods take it."""
     X, y, *_ = data.gather(np.zeros(1, int))
     return jnp.asarray(X[0]), jnp.asarray(y[0])

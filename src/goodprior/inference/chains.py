@@ -18,7 +18,7 @@ from goodprior.inference.batches import Data, InMemory, OnDisk, first_row
 from goodprior.inference.density import Density
 from goodprior.inference.likelihoods import Likelihood
 from goodprior.inference.nuts import NUTS, NUTSRun
-from goodprior.inference.posterior import Posterior, output_shape
+from goodprior.inference.posterior import Posterior, output_shape, reference_rows
 from goodprior.inference.sghmc import SGHMC
 from goodprior.inference.sghmc_run import SGHMCRun
 from goodprior.priors import Prior
@@ -109,7 +109,8 @@ def sample_posterior(
     if go_on is not None:
         _check_same(go_on, run)
         run.go_on_from(go_on.ending, go_on.report["steps"])
-    return _drive(run, burn_in, draws, thinning, scaling, go_on, on_progress, on_chunk)
+    reference = reference_rows(prior, data)
+    return _drive(run, burn_in, draws, thinning, scaling, reference, go_on, on_progress, on_chunk)
 
 
 def _check_same(posterior: Posterior, run: SGHMCRun | NUTSRun) -> None:
@@ -158,7 +159,7 @@ def check_data(
     else:
         if scaling is not None:
             X, y = scaling.inputs(X), scaling.targets(y)
-        data = InMemory(checks.matrix("X", X), likelihood.targets(y), _weights(weights))
+        data = InMemory(checks.rows("X", X), likelihood.targets(y), _weights(weights))
         if len(data.X) != len(data.y):
             raise ValueError(f"X and y must have as many rows: {len(data.X)} and {len(data.y)}")
         if data.weights is not None and len(data.weights) != len(data.X):
@@ -190,6 +191,7 @@ def _drive(
     draws: int,
     thinning: int,
     scaling: Scaling | None,
+    reference: np.ndarray | None,
     before: Posterior | None,
     on_progress: Progress | None,
     on_chunk: Callable[[Posterior], None] | None,
@@ -206,7 +208,9 @@ def _drive(
         trace = np.concatenate(probes, axis=1) if probes else np.zeros((chains, 0, 0), np.float32)
         ending = jax.tree.map(lambda leaf: np.asarray(leaf), run.ending)
         prior, likelihood = run.density.prior, run.density.likelihood
-        return Posterior(prior, likelihood, stacked, trace, run.report(), scaling, ending)
+        return Posterior(
+            prior, likelihood, stacked, trace, run.report(), scaling, ending, reference
+        )
 
     def look(phase: str) -> None:
         if not run.finite:

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from goodprior.inference.likelihoods import Likelihood
+from goodprior.networks import outputs
 from goodprior.priors import Prior
 from goodprior.priors.base import Latent
 
@@ -27,8 +28,7 @@ class Density(eqx.Module):
         self, latent: Latent, X: Array, y: Array, weights: Array | None = None
     ) -> Float[Array, ""]:
         """The log likelihood of these rows, summed; a weight counts a row that many times."""
-        outputs = jax.vmap(self.prior.weights(latent))(X)
-        each = jax.vmap(self.likelihood.log_prob)(outputs, y)
+        each = jax.vmap(self.likelihood.log_prob)(outputs(self.prior.weights(latent), X), y)
         return jnp.sum(each if weights is None else weights * each)
 
     def __call__(

@@ -14,6 +14,7 @@ from goodprior.inference.batches import InMemory, probe_rows
 from goodprior.inference.coordinates import Vector, joiner, split
 from goodprior.inference.density import Density
 from goodprior.inference.sghmc_run import PROBE_POINTS
+from goodprior.networks import outputs
 from goodprior.priors import Prior
 from goodprior.priors.base import Latent
 
@@ -204,7 +205,7 @@ def _advance(
         state, info = kernel.step(key, state)
         network = density.prior.weights(join(state.position, None))
         told = (info.is_divergent, info.acceptance_rate, info.num_integration_steps)
-        return state, (told, jax.vmap(network)(probe_x).ravel())
+        return state, (told, outputs(network, probe_x).ravel())
 
     state, (told, probe) = jax.lax.scan(
         step, kernel.init(chain.position), jax.random.split(key, steps)

@@ -1,6 +1,6 @@
 """The posterior: draws, what they predict, and how they came about."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -10,12 +10,25 @@ from jaxtyping import Array, Float
 
 from goodprior import checks
 from goodprior.data.scaling import Scaling
+from goodprior.inference.batches import AnyArray, Data, probe_rows
 from goodprior.inference.likelihoods import Likelihood
 from goodprior.inference.predictive import ClassPrediction, Prediction
+from goodprior.networks.batch import (
+    Statistics,
+    batch_statistics,
+    has_batch_norm,
+    outputs,
+    with_statistics,
+)
 from goodprior.priors import Prior
 from goodprior.priors.base import Latent
 
+if TYPE_CHECKING:
+    from xarray import DataTree
+
 BLOCK = 4_000_000  # outputs and hidden units evaluated at once when predicting
+PIXELS = 1_000_000  # inputs evaluated at once: an image needs more memory than its outputs
+REFERENCE = 256  # rows whose statistics stand for all in networks with batch normalisation
 
 
 class Posterior(eqx.Module):
@@ -24,7 +37,9 @@ class Posterior(eqx.Module):
     `probe` traces function values at a few points between draws, for diagnostics. `report` holds
     what the sampler says of itself (temperatures, clamped noise, divergences). With a `scaling`,
     inputs and predictions are on the original scale of the data. `ending` is where the sampler
-    stood after the last draw, so that it can go on from there.
+    stood after the last draw, so that it can go on from there. `reference` are the training rows
+    whose statistics normalise a network with batch normalisation, so that a prediction does not
+    depend on the other rows (None where there is no such layer).
     """
 
     prior: Prior
@@ -34,6 +49,7 @@ class Posterior(eqx.Module):
     report: dict[str, Any]
     scaling: Scaling | None = None
     ending: Any = None
+    reference: Float[AnyArray, "rows ..."] | None = None
 
     @property
     def chains(self) -> int:
@@ -45,18 +61,20 @@ class Posterior(eqx.Module):
 
     def functions(self, X: object) -> Float[Array, "draws points out"]:
         """The network's outputs for every draw, chain after chain, in the network's own units."""
-        x = checks.matrix("X", X) if self.scaling is None else self.scaling.inputs(X)
+        x = checks.rows("X", X) if self.scaling is None else self.scaling.inputs(X)
         flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), self.draws)
         first = jax.tree.map(lambda leaf: leaf[0], flat)
         output_shape(self.prior, first, x[0])
         count = self.chains * self.draws_per_chain
-        rows = max(1, BLOCK // (count * 100))
+        rows = max(1, min(BLOCK // (count * 100), PIXELS // x[0].size))
         # Blocks of few different sizes: less to compile, and a row's numbers do not depend on how
         # many others there are.
         rows = min(rows, max(64, 1 << (len(x) - 1).bit_length()))
         padded = jnp.concatenate([x, jnp.repeat(x[-1:], -len(x) % rows, axis=0)])
+        statistics = _statistics(self.prior, flat, self.reference)
         blocks = [
-            _functions(self.prior, flat, block) for block in jnp.split(padded, len(padded) // rows)
+            _functions(self.prior, flat, statistics, block)
+            for block in jnp.split(padded, len(padded) // rows)
         ]
         return jnp.concatenate(blocks, axis=1)[:, : len(x)]
 
@@ -67,18 +85,50 @@ class Posterior(eqx.Module):
             return prediction
         return prediction.rescale(self.scaling.y_mean, self.scaling.y_std)
 
+    def to_datatree(self) -> "DataTree":
+        """The draws and the probe trace as an `xarray.DataTree`, for ArviZ or a netCDF file."""
+        from goodprior.inference.export import to_datatree
 
-def output_shape(prior: Prior, latent: Latent, row: Float[Array, " in"]) -> tuple[int, ...]:
+        return to_datatree(self)
+
+
+def reference_rows(prior: Prior, data: Data) -> Float[np.ndarray, "rows ..."] | None:
+    """Evenly spread training rows, if the network normalises by the statistics of a batch."""
+    network = jax.eval_shape(lambda key: prior.weights(prior.sample(key)), jax.random.key(0))
+    if not has_batch_norm(network):
+        return None
+    X, *_ = data.gather(probe_rows(data.rows, REFERENCE))
+    return np.asarray(X)
+
+
+def output_shape(prior: Prior, latent: Latent, row: Float[Array, " ..."]) -> tuple[int, ...]:
     """The shape of the network's outputs for a row of X, or a `ValueError` if it takes no such."""
     try:
-        output = jax.eval_shape(lambda latent: prior.weights(latent)(row), latent)
+        found = jax.eval_shape(lambda latent: outputs(prior.weights(latent), row[None]), latent)
     except TypeError as error:
         raise ValueError(
-            f"the network does not take rows of X, which has {len(row)} columns: {error}"
+            f"the network does not take rows of X, which has {_columns(row)}: {error}"
         ) from error
-    return output.shape
+    return found.shape[1:]
+
+
+def _columns(row: Float[Array, "..."]) -> str:
+    return f"{len(row)} columns" if row.ndim == 1 else f"images of shape {row.shape}"
 
 
 @eqx.filter_jit
-def _functions(prior: Prior, draws: Latent, x: Array) -> Array:
-    return jax.lax.map(lambda latent: jax.vmap(prior.weights(latent))(x), draws)
+def _statistics(prior: Prior, draws: Latent, reference: AnyArray | None) -> list[Statistics]:
+    """Each draw's statistics of the reference rows, for each layer that needs them."""
+    if reference is None:
+        return []
+    rows = jnp.asarray(reference)
+    return jax.lax.map(lambda latent: batch_statistics(prior.weights(latent), rows), draws)
+
+
+@eqx.filter_jit
+def _functions(prior: Prior, draws: Latent, statistics: list[Statistics], x: Array) -> Array:
+    def one(draw: tuple[Latent, list[Statistics]]) -> Array:
+        latent, statistics = draw
+        return outputs(with_statistics(prior.weights(latent), statistics), x)
+
+    return jax.lax.map(one, (draws, statistics))

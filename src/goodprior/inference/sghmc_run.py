@@ -16,6 +16,7 @@ from goodprior.inference.batches import Data, InMemory, OnDisk, probe_rows
 from goodprior.inference.coordinates import Vector, joiner, split
 from goodprior.inference.density import Density
 from goodprior.inference.sghmc import SGHMC
+from goodprior.networks import outputs, over_many
 from goodprior.priors import Prior
 from goodprior.priors.base import Latent
 
@@ -141,6 +142,7 @@ class SGHMCRun:
         low, middle, high = asked * np.quantile(np.asarray(info.temperature), [0.05, 0.5, 0.95])
         return {
             "steps": self.steps,
+            "step_size": float(self.sampler.step_size),
             "temperature": asked,
             "temperature_5": float(low),
             "temperature_50": float(middle),
@@ -234,6 +236,7 @@ def _advance(
         stretches: Stretch,
     ) -> tuple[Chain, Array]:
         constants = jax.vmap(sampler.constants)(state.sampler)
+        each_chain = over_many(prior)
 
         def step_one(
             chain: Chain, constants: sghmc.Constants, key: PRNGKeyArray, picked: PyTree
@@ -256,7 +259,7 @@ def _advance(
 
         def probe_one(chain: Chain) -> Array:
             network = prior.weights(join(chain.sampler.position, chain.held))
-            return jax.vmap(network)(probe_x).ravel()
+            return outputs(network, probe_x).ravel()
 
         def go(state: Chain, stretch: tuple[Stretch, PyTree]) -> tuple[Chain, Array]:
             (start, length), picked = stretch
@@ -276,10 +279,10 @@ def _advance(
                         lambda state: state,
                         state,
                     )
-                return jax.vmap(step_one)(state, constants, key, now)
+                return each_chain(step_one)(state, constants, key, now)
 
             state = jax.lax.fori_loop(0, length, step, state)
-            return state, jax.vmap(probe_one)(state)
+            return state, each_chain(probe_one)(state)
 
         return jax.lax.scan(go, state, (stretches, picked))
 

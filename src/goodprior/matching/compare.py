@@ -39,7 +39,7 @@ def compare(
 
 @eqx.filter_jit
 def _compare(
-    prior: Prior, key: PRNGKeyArray, x: Float[Array, "points in"], target: Functions
+    prior: Prior, key: PRNGKeyArray, x: Float[Array, "points ..."], target: Functions
 ) -> tuple[Array, Array, Array]:
     functions = prior.functions(key, x, len(target))
     ratio = jnp.mean(functions.std(0) / target.std(0))

@@ -52,7 +52,7 @@ class Distance(eqx.Module):
         """The distance from this belief. Most see only its functions and stay as they are."""
         return self
 
-    def at(self, x: Float[Array, "points in"]) -> "Distance":
+    def at(self, x: Float[Array, "points ..."]) -> "Distance":
         """The distance at these points, likewise."""
         return self
 

@@ -15,7 +15,7 @@ from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from goodprior import checks
-from goodprior.beliefs.base import Belief
+from goodprior.beliefs.base import Belief, as_points
 from goodprior.beliefs.covariance import cholesky
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.matching.distances import AsPublished, Functions, Others
@@ -50,8 +50,8 @@ class KL(AsPublished):
             )
         return eqx.tree_at(lambda d: d.belief, self, belief, is_leaf=lambda x: x is None)
 
-    def at(self, x: Float[Array, "points in"]) -> "KL":
-        return eqx.tree_at(lambda d: d.x, self, x, is_leaf=lambda a: a is None)
+    def at(self, x: Float[Array, "points ..."]) -> "KL":
+        return eqx.tree_at(lambda d: d.x, self, as_points("x", x), is_leaf=lambda a: a is None)
 
     def arrived(self, values: Float[np.ndarray, " steps"]) -> bool:
         return self.early_stopping and float(np.nanmean(values[-CHUNK:])) <= 0

@@ -167,12 +167,16 @@ def _check_fits(prior: Prior, belief: Belief, points: MeasurementSet, key: PRNGK
         functions = jax.eval_shape(lambda key: prior.functions(key, x, 2), key)
     except TypeError as error:
         raise ValueError(
-            f"the network does not take the points, which have {x.shape[1]} inputs: {error}"
+            f"the network does not take the points, which have {_inputs(x)}: {error}"
         ) from error
     if functions.shape != target.shape:
         raise ValueError(
             f"the network has {functions.shape[-1]} outputs, the belief {target.shape[-1]}"
         )
+
+
+def _inputs(x: Float[Array, "points ..."]) -> str:
+    return f"{x.shape[1]} inputs" if x.ndim == 2 else f"the shape of images, {x.shape[1:]}"
 
 
 def _measure(
@@ -201,7 +205,7 @@ def _run(
     rest: PyTree,
     distance: Distance,
     keys: Key[Array, " steps"],
-    x: Float[Array, "steps points in"],
+    x: Float[Array, "steps points ..."],
     targets: Float[Array, "steps pairs draws points out"],
     paces: Float[Array, " steps"],
 ) -> tuple[_State, Float[Array, " steps"]]:

@@ -1,13 +1,24 @@
 """What of a network is random, and how its arrays fall into layers and kinds."""
 
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior.noise import fast_normal
+
+Layer = TypeVar("Layer")
+
+
+def layers(tree: PyTree, *kinds: type[Layer]) -> list[Layer]:
+    """The layers of these kinds in a network, or in what is made for one (a prior)."""
+
+    def wanted(node: Any) -> TypeGuard[Layer]:
+        return isinstance(node, kinds)
+
+    return [node for node in jax.tree.leaves(tree, is_leaf=wanted) if wanted(node)]
 
 
 class Parameter(NamedTuple):

@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
+from goodprior.networks import outputs, over_many
+
 Latent = PyTree  # the coordinates in which a prior's density is stated and sampled
 
 
@@ -54,11 +56,14 @@ class Prior(eqx.Module):
         return jnp.zeros(())
 
     def functions(
-        self, key: PRNGKeyArray, x: Float[Array, "points in"], n: int
+        self, key: PRNGKeyArray, x: Float[Array, "points ..."], n: int
     ) -> Float[Array, "n points out"]:
         """`n` functions drawn from the prior, evaluated at the points."""
 
         def one(key: PRNGKeyArray) -> Array:
-            return jax.vmap(self.weights(self.sample(key)))(x)
+            return outputs(self.weights(self.sample(key)), x)
 
-        return jax.vmap(one)(jax.random.split(key, n))
+        each = over_many(self)
+        if each is not jax.vmap:
+            one = jax.checkpoint(one)  # the slope needs the activations of one draw at a time
+        return each(one)(jax.random.split(key, n))

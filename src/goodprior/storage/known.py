@@ -9,6 +9,8 @@ from typing import Any
 from tinygp import kernels, transforms
 from tinygp.kernels.distance import L1Distance, L2Distance
 
+from goodprior.baselines import Laplace
+from goodprior.baselines.curvature import Block, Full, Kronecker
 from goodprior.beliefs import (
     Box,
     GaussianProcess,
@@ -19,6 +21,7 @@ from goodprior.beliefs import (
     Rows,
     Stacked,
 )
+from goodprior.beliefs.kernel_network import KernelNetwork
 from goodprior.beliefs.kernels import KERNELS, PROFILES, Radial
 from goodprior.data import Scaling
 from goodprior.distributions import Fixed, LogNormal
@@ -38,7 +41,19 @@ from goodprior.inference import (
 from goodprior.matching import MMD, Energy, Sliced, Wasserstein
 from goodprior.matching.compare import Comparison
 from goodprior.matching.match import History
-from goodprior.networks import ACTIVATIONS, MLP, Architecture, Dense, Parameter
+from goodprior.networks import (
+    ACTIVATIONS,
+    MLP,
+    VGG16,
+    Architecture,
+    BatchNorm,
+    Conv,
+    Dense,
+    LeNet5,
+    Parameter,
+    PreResNet20,
+)
+from goodprior.networks.preresnet import Residual
 from goodprior.priors import FlowPrior, GaussianPrior, HierarchicalPrior, LearnedNoise
 from goodprior.priors.flow import PlanarFlow
 from goodprior.priors.hierarchical import WeightsAndVariances
@@ -47,12 +62,14 @@ from goodprior.priors.noise import NoisyNetwork, WithNoise
 _GOODPRIOR: tuple[type, ...] = (
     # networks
     *(MLP, Dense, Architecture, Parameter),
+    *(Conv, BatchNorm, LeNet5, VGG16, PreResNet20, Residual),
     # beliefs
     *(
         GaussianProcess,
         HierarchicalGP,
         Stacked,
         Radial,
+        KernelNetwork,
         Rows,
         Box,
         Grid,
@@ -68,6 +85,8 @@ _GOODPRIOR: tuple[type, ...] = (
     *(Energy, MMD, Sliced, Wasserstein, History, Comparison),
     # data and inference
     *(Scaling, Gaussian, StudentT, Heteroscedastic, Categorical, Binary, SGHMC, NUTS, Posterior),
+    # baselines
+    *(Laplace, Full, Kronecker, Block),
 )
 _TINYGP: tuple[type, ...] = (
     *(kernels.Sum, kernels.Product, kernels.Constant, kernels.DotProduct, kernels.Polynomial),

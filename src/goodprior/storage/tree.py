@@ -17,6 +17,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from goodprior.baselines import Laplace
 from goodprior.inference import Posterior
 from goodprior.networks import Architecture
 from goodprior.priors import Prior
@@ -197,9 +198,9 @@ def _fields(thing: Any) -> dict[str, Any]:
 
 def _check_finite(thing: Any, where: str) -> None:
     """Draws and tuned priors that are not finite are the remains of an accident."""
-    part = thing.draws if isinstance(thing, Posterior) else thing
-    if not isinstance(thing, Posterior | Prior):
+    if not isinstance(thing, Posterior | Laplace | Prior):
         return
+    part = thing.draws if isinstance(thing, Posterior) else thing
     for leaf in jax.tree.leaves(eqx.filter(part, eqx.is_inexact_array)):
         bad = int(np.size(leaf) - np.isfinite(leaf).sum())
         if bad:

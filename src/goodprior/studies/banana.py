@@ -34,7 +34,7 @@ def run(settings: Settings) -> Row:
     lengths = (settings["burn_in"], settings["draws"], settings["thinning"])
     panel = demo_banana.panel(X, y, title, belief, settings["distance"], key, lengths)
     numbers = {k.replace(" ", "_"): v for k, v in panel.row.items()}
-    return {**numbers, "data": source, "probability": panel.probability.round(2)}
+    return {**numbers, "data": source, "probability": panel.probability.round(3)}
 
 
 def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":

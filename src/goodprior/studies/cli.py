@@ -44,7 +44,7 @@ def list_studies() -> None:
 
     for name in MODULES:
         one = study(name)
-        typer.echo(f"{name:20} {one.title} ({one.shows})")
+        typer.echo(f"{name:23}{one.title} ({one.shows})")
 
 
 @app.command()
@@ -63,8 +63,13 @@ def run(
     datasets: Annotated[list[str] | None, typer.Option(help="Such as boston,concrete.")] = None,
     methods: Annotated[list[str] | None, typer.Option(help="Such as fg,gpi-g.")] = None,
     depths: Annotated[list[str] | None, typer.Option(help="Hidden layers, such as 1,2.")] = None,
+    networks: Annotated[list[str] | None, typer.Option(help="For images, such as lenet5.")] = None,
+    sizes: Annotated[list[str] | None, typer.Option(help="Of training sets, such as 500.")] = None,
     distance: Annotated[
         DistanceName | None, typer.Option(help="How priors are matched. Default: the preset's.")
+    ] = None,
+    per_parameter: Annotated[
+        int | None, typer.Option(help="Of cross-validation: values of each scale, 2, 3, 5 or 9.")
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed jobs again.")] = False,
     results: Results = Path("results"),
@@ -77,8 +82,11 @@ def run(
             datasets=_words(datasets),
             methods=_words(methods),
             depths=tuple(int(word) for word in _words(depths)),
+            networks=_words(networks),
+            sizes=tuple(int(word) for word in _words(sizes)),
             splits=splits,
             distance=distance.value if distance else None,
+            per_parameter=per_parameter,
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
@@ -110,7 +118,8 @@ def report(
     from goodprior.studies.report import gather, write
     from goodprior.studies.store import Store
 
-    found = gather(_study(name), Store(results / name), preset.value if preset else None)
+    study = _study(name)
+    found = gather(study, Store(results / name, study.homes), preset.value if preset else None)
     if not len(found.rows):
         typer.echo(f"nothing of {name} has been run: goodprior study run {name}", err=True)
         raise typer.Exit(1)
@@ -186,7 +195,7 @@ def _drive(
             return run_jobs(
                 "goodprior.studies.catalogue:run_job",
                 jobs,
-                Store(folder),
+                Store(folder, study.homes),
                 engine,
                 retry=retry,
                 cost=lambda job: study.cost(dict(job.settings)),

@@ -9,6 +9,7 @@ from goodprior.studies.methods import LABELS
 from goodprior.studies.paper import table as paper_table
 from goodprior.studies.study import Against
 
+CELLS = ("dataset", "network", "rows", "depth")  # what tells cells apart, beside the method
 DISAGREES = 1.0  # combined spreads: about three standard errors for ten splits on either side
 
 
@@ -16,8 +17,9 @@ def beside(rows: pd.DataFrame, against: Against, keys: Sequence[str]) -> pd.Data
     """A row per cell: our mean and spread over splits, the paper's, and how far they are apart.
 
     `difference` is ours minus the paper's; `units` is the same in combined spreads,
-    `sqrt(ours^2 + paper^2)`, with the paper's spread for ours where we have one split only. Where
-    the paper prints a spread of zero, `units` is missing and `differs` goes by its printed digits.
+    `sqrt(ours^2 + paper^2)`, with the paper's spread for ours where we have one split only, and
+    none for the paper where its table has none. Where the paper prints a spread of zero, `units` is
+    missing and `differs` goes by its printed digits.
     """
     ours = rows[[*keys, against.metric]].rename(columns={against.metric: "value"})
     ours = ours.assign(
@@ -27,15 +29,18 @@ def beside(rows: pd.DataFrame, against: Against, keys: Sequence[str]) -> pd.Data
     cells = ours.groupby(list(keys), sort=False)["value"].agg(
         n="count", ours="mean", spread=lambda values: values.std(ddof=1)
     )
-    theirs = paper_table(against.table).rename(columns={"mean": "paper", "spread": "paper_spread"})
-    shared = [key for key in keys if key in theirs.columns]
-    table = cells.reset_index().merge(
-        theirs[[*shared, "paper", "paper_spread"]], on=shared, how="left"
-    )
+    table = cells.reset_index().assign(paper=np.nan, paper_spread=np.nan)
+    if against.table:
+        theirs = paper_table(against.table)
+        theirs = theirs.rename(columns={"mean": "paper", "spread": "paper_spread"})
+        shared = [key for key in keys if key in theirs.columns]
+        table = cells.reset_index().merge(
+            theirs[[*shared, "paper", "paper_spread"]], on=shared, how="left"
+        )
     table["difference"] = table["ours"] - table["paper"]
     spread = table["spread"].fillna(table["paper_spread"])
-    combined = np.sqrt(spread**2 + table["paper_spread"] ** 2)
-    printed = table["paper_spread"] > 0
+    combined = np.sqrt(spread**2 + table["paper_spread"].fillna(0) ** 2)
+    printed = table["paper_spread"] != 0
     table["units"] = (table["difference"] / combined).where(printed)
     digit = 10.0**-against.decimals
     apart = np.where(printed, table["units"].abs() > DISAGREES, table["difference"].abs() > digit)
@@ -48,7 +53,7 @@ def ranks(table: pd.DataFrame, higher_is_better: bool = False) -> pd.DataFrame:
 
     The paper's ranks are taken over the same cells and methods.
     """
-    by = [key for key in ("dataset", "depth") if key in table.columns]
+    by = _cells(table)
     found = {}
     for name in ("ours", "paper"):
         wide = table.pivot_table(index=by, columns="method", values=name)
@@ -58,18 +63,21 @@ def ranks(table: pd.DataFrame, higher_is_better: bool = False) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
+def _cells(table: pd.DataFrame) -> list[str]:
+    return [key for key in CELLS if key in table.columns]
+
+
 def paired(rows: pd.DataFrame, against: Against, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """For each pair of methods, data set and depth: the mean difference over common splits.
+    """For each pair of methods and cell: the mean difference over common splits.
 
     `difference` is the first method's value minus the second's, with its standard error; for a
     metric that is better low, a negative one says that the first is better. `paper` is the
     difference of the paper's means.
     """
-    theirs = paper_table(against.table)
-    depth = "depth" in theirs.columns
+    theirs = paper_table(against.table) if against.table else None
     found = []
-    groups = rows.groupby(["dataset", "depth"], sort=False)
-    for (dataset, layers), part in groups:
+    for names, part in rows.groupby(_cells(rows), sort=False):
+        cell = dict(zip(_cells(rows), names, strict=True))
         wide = part.pivot_table(index="split", columns="method", values=against.metric)
         for first, second in pairs:
             if first not in wide or second not in wide:
@@ -77,14 +85,15 @@ def paired(rows: pd.DataFrame, against: Against, pairs: Sequence[tuple[str, str]
             each = (wide[first] - wide[second]).dropna() * against.scale
             if each.empty:
                 continue
-            mine = theirs[(theirs["dataset"] == dataset) & (not depth or theirs["depth"] == layers)]
-            means = mine.set_index("method")["mean"] if not mine.empty else pd.Series(dtype=float)
+            means = pd.Series(dtype=float)
+            if theirs is not None:
+                known = [theirs[key] == value for key, value in cell.items() if key in theirs]
+                means = theirs[np.logical_and.reduce(known)].set_index("method")["mean"]
             a, b = means.get(LABELS[first]), means.get(LABELS[second])
             found.append(
                 {
                     "pair": f"{LABELS[first]} minus {LABELS[second]}",
-                    "dataset": dataset,
-                    "depth": layers,
+                    **cell,
                     "n": len(each),
                     "difference": each.mean(),
                     "standard_error": each.std(ddof=1) / len(each) ** 0.5,
@@ -95,7 +104,9 @@ def paired(rows: pd.DataFrame, against: Against, pairs: Sequence[tuple[str, str]
 
 
 def wins(table: pd.DataFrame, higher_is_better: bool = False) -> pd.DataFrame:
-    """In how many data sets the first of each pair is better: ours, beyond two errors, the paper's.
+    """In how many cells the first of each pair is better: ours, beyond two errors, the paper's.
+
+    Cells of the same depth are counted together.
 
     >>> t = pd.DataFrame({"pair": ["a"] * 2, "depth": 2, "difference": [-1.0, -1.0],
     ...                   "standard_error": [0.1, 0.8], "paper": [-1.0, 1.0]})
@@ -104,18 +115,23 @@ def wins(table: pd.DataFrame, higher_is_better: bool = False) -> pd.DataFrame:
     """
     sign = -1.0 if higher_is_better else 1.0
     rows = []
-    for (pair, depth), part in table.groupby(["pair", "depth"], sort=False):
+    by = ["pair", *(["depth"] if "depth" in table else [])]
+    for names, part in table.groupby(by, sort=False):
         better = sign * part["difference"]
         clear = 2 * part["standard_error"]
         rows.append(
             {
-                "pair": pair,
-                "hidden layers": depth,
+                **dict(zip(("pair", "hidden layers"), names, strict=False)),
                 "data sets": len(part),
                 "ours: first is better": int((better < 0).sum()),
                 "by two standard errors": int((better < -clear).sum()),
                 "worse by two": int((better > clear).sum()),
-                "paper: first is better": int((sign * part["paper"] < 0).sum()),
+                "paper: first is better": _count(sign * part["paper"]),
             }
         )
     return pd.DataFrame(rows)
+
+
+def _count(differences: pd.Series) -> int | None:
+    """How many are below zero; None where nothing is known."""
+    return int((differences < 0).sum()) if differences.notna().any() else None

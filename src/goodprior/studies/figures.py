@@ -1,6 +1,7 @@
 """Pictures that several studies share. Filled marks are ours, hollow ones the paper's."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,18 @@ from goodprior.studies.study import Against
 def dots(
     rows: pd.DataFrame, against: Sequence[Against], keys: Sequence[str] = ("dataset", "method")
 ) -> Figure:
-    """A row per metric, a column per data set: mean and standard error by method; average ranks."""
+    """A row per metric, a column per data set: mean and standard error by method; average ranks.
+
+    The first of the keys has the columns: data sets, or networks.
+    """
     tables = [beside(rows, one, keys) for one in against]
-    datasets = list(dict.fromkeys(rows["dataset"]))
+    datasets = list(dict.fromkeys(rows[keys[0]]))
     figure = plots.new_figure(len(against), len(datasets) + 1, panel=(1.7, 2.6))
     axes = figure.subplots(len(against), len(datasets) + 1, squeeze=False)
     shown = _methods(pd.concat(tables))
     for i, (one, table) in enumerate(zip(against, tables, strict=True)):
         for j, dataset in enumerate(datasets):
-            _dot_panel(axes[i, j], table[table["dataset"] == dataset], shown)
+            _dot_panel(axes[i, j], table[table[keys[0]] == dataset], shown)
             axes[i, j].set_title(dataset, fontsize="small")
         average = ranks(table, one.higher_is_better)
         for y, method in enumerate(shown):
@@ -88,8 +92,8 @@ def curves(
     axes = figure.subplots(lines, columns, squeeze=False).ravel()
     for ax in axes[len(datasets) :]:
         ax.set_axis_off()
-    styles = dict(zip(labels, ("-", "--", ":", "-."), strict=False))
-    palette = dict(zip(labels, ("#009e73", "#d55e00", "#0072b2", "#7f7f7f"), strict=False))
+    styles = dict(zip(labels, cycle(("-", "--", ":", "-.")), strict=False))
+    palette = dict(zip(labels, cycle(("#009e73", "#d55e00", "#0072b2", "#7f7f7f")), strict=False))
     for ax, dataset in zip(axes, datasets, strict=False):
         for name, label in labels.items():
             part = rows[(rows["dataset"] == dataset) & (rows[by] == name)]
@@ -109,9 +113,22 @@ def curves(
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel(x.replace("_", " "), fontsize="small")
     axes[0].set_ylabel(y, fontsize="small")
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+    common_legend(figure, axes[0])
     return figure
+
+
+def common_legend(figure: Figure, ax: Axes) -> None:
+    """One legend below all panels, of what is in this one."""
+    handles, names = ax.get_legend_handles_labels()
+    columns = max(1, int(figure.get_figwidth() / 2.0))
+    figure.legend(
+        handles,
+        names,
+        loc="outside lower center",
+        ncols=min(columns, len(names) or 1),
+        frameon=False,
+        fontsize="small",
+    )
 
 
 def _methods(table: pd.DataFrame) -> list[str]:

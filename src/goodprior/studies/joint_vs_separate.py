@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from goodprior.studies import protocol
 from goodprior.studies.problems import matched_prior
 from goodprior.studies.study import Choice, Row, Settings, Study
+from goodprior.studies.watching import Watch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,50 +37,26 @@ def grid(choice: Choice) -> list[Settings]:
 
 
 def run(settings: Settings) -> Row:
-    """Match GPi-G to a process with lengthscale sqrt(2 D); squared MMD every ten steps.
-
-    The MMD is between functions at test points (appendix A.8), with the paper's kernel width
-    sqrt(2 D) and with the median distance, which does not depend on the number of points.
-    """
-    import jax
+    """Match GPi-G to a process with lengthscale sqrt(2 D); squared MMD every ten steps."""
     import numpy as np
 
-    from goodprior.beliefs import GaussianProcess, rbf
-    from goodprior.matching import Wasserstein, squared_mmd
-    from goodprior.priors import Prior
+    from goodprior.matching import Wasserstein
 
-    problem, X_test, _ = protocol.problem_and_test(settings)
-    inputs = problem.X.shape[1]
-    width = (2.0 * inputs) ** 0.5
-    problem = problem._replace(belief=GaussianProcess(rbf(width, 1.0)))
-    key = jax.random.fold_in(jax.random.key(settings["seed"]), settings["split"])
-    key_belief, key_prior = jax.random.split(jax.random.fold_in(key, 1))
-    x = problem.scaling.inputs(X_test[: settings["points"]])
-    target = problem.belief.sample(key_belief, x, settings["draws"])
-
-    course: dict[str, list[float]] = {"step": [], "mmd": [], "mmd_paper": []}
-
-    def look(step: int, prior: Prior) -> None:
-        functions = prior.functions(key_prior, x, settings["draws"])
-        course["step"].append(step)
-        course["mmd"].append(float(squared_mmd(functions, target)))
-        course["mmd_paper"].append(float(squared_mmd(functions, target, width)))
-
+    watch = Watch(settings, settings["draws"])
     distance = {
         "separate": Wasserstein(),
         "joint": Wasserstein(critic_steps=1, warm=True),
         "energy": "energy",
     }[settings["method"]]
-    _, matched = matched_prior(
-        "gpi-g", problem, settings, key, distance=distance, steps=settings["steps"], on_prior=look
-    )
+    options = {"distance": distance, "steps": settings["steps"], "on_prior": watch}
+    _, matched = matched_prior("gpi-g", watch.problem, settings, watch.key, **options)
     assert matched is not None
-    late = np.array(course["mmd"][len(course["mmd"]) // 2 :])
+    mmd = watch.course["mmd"]
     return {
-        "mmd_last": course["mmd"][-1],
-        "mmd_late_std": late.std(),
+        "mmd_last": mmd[-1],
+        "mmd_late_std": np.std(mmd[len(mmd) // 2 :]),
         "match_seconds": matched.history.seconds,
-        **course,
+        **watch.course,
     }
 
 

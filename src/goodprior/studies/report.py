@@ -14,9 +14,11 @@ from matplotlib.figure import Figure
 from goodprior.studies.compare import beside, paired, ranks, wins
 from goodprior.studies.engine import duration
 from goodprior.studies.methods import LABELS
+from goodprior.studies.paper import table as paper_table
 from goodprior.studies.store import Result, Store
 from goodprior.studies.study import DISTANCES, Against, Study
 
+WINS = ": in how many data sets the first is better"  # ends the caption of such a table
 IN_WORDS = {
     "wasserstein": "Matching by the paper's critic",
     "energy": "Matching by the energy distance (this package's default)",
@@ -40,7 +42,7 @@ class Report:
     preset: str
     done: int  # jobs of the preset that have finished,
     planned: int  # and all of them
-    rows: pd.DataFrame  # every result in the store, whatever its settings
+    rows: pd.DataFrame  # every result in the study's own store, whatever its settings
     sections: list[Section]
     missing: str  # the command that would run the rest, or nothing
 
@@ -48,6 +50,8 @@ class Report:
 def gather(study: Study, store: Store, preset: str | None = None) -> Report:
     """Read what has finished; without a `preset`, the paper's if there is anything of it."""
     results = store.results()
+    if not results:
+        return _nothing(study, preset or "paper")
     found = [result.settings for result in results.values()]
     wanted = (preset,) if preset else ("paper", "quick")
     known = {p: study.belonging(p, found) & results.keys() for p in wanted}
@@ -67,7 +71,14 @@ def gather(study: Study, store: Store, preset: str | None = None) -> Report:
     if len(rows):
         sections.append(_provenance(rows, mine))
     missing = command if done < len(planned) else ""
-    return Report(study, preset, done, len(planned), frame(results), sections, missing)
+    shown = frame(mine) if study.homes else frame(results)  # of others' jobs only its own
+    return Report(study, preset, done, len(planned), shown, sections, missing)
+
+
+def _nothing(study: Study, preset: str) -> Report:
+    planned = len(study.jobs(study.presets[preset]))
+    command = f"goodprior study run {study.name} --preset {preset}"
+    return Report(study, preset, 0, planned, pd.DataFrame(), [], command)
 
 
 def frame(results: dict[str, Result]) -> pd.DataFrame:
@@ -135,16 +146,26 @@ def _section(study: Study, title: str, rows: pd.DataFrame, suffix: str) -> Secti
     table = pd.concat([count, means], axis=1).reset_index()
     if "method" in table:
         table["method"] = table["method"].map(lambda m: LABELS.get(str(m), m))
-    section.tables.append(("Means over splits, all metrics", table))
+    if study.table is not None:
+        section.tables.append((study.title, study.table(rows)))
+    if columns:
+        section.tables.append(("Means over splits, all metrics", table))
     section.figures = {f"{k}{suffix}": v for k, v in study.figures(rows).items()}
     return section
 
 
 def _tables(study: Study, rows: pd.DataFrame, against: Against) -> list[tuple[str, pd.DataFrame]]:
+    if against.metric not in rows:
+        return []
+    known = rows["dataset"].isin(set(paper_table(against.table)["dataset"]))
+    rows = rows[known & rows[against.metric].notna()]
+    if rows.empty:
+        return []
     cells = beside(rows, against, study.keys)
     agree, known = int((~cells["differs"] & cells["paper"].notna()).sum()), cells["paper"].notna()
     words = f"{agree} of the {int(known.sum())} cells that the paper has agree with it"
-    found = [(f"{against.name}, ours beside the paper's: {words}", cells)]
+    caption = f"ours beside the paper's: {words}" if against.table else "ours (the paper: figure)"
+    found = [(f"{against.name}, {caption}", cells)]
     if "sampler" not in study.keys and cells["method"].nunique() > 1:
         average = ranks(cells, against.higher_is_better).dropna(how="all").reset_index()
         found.append((f"{against.name}: average ranks over data sets and depths", average))
@@ -154,7 +175,7 @@ def _tables(study: Study, rows: pd.DataFrame, against: Against) -> list[tuple[st
             better = "higher" if against.higher_is_better else "lower"
             found.append((f"{against.name}, paired over splits ({better} is better)", pairs))
             count = wins(pairs, against.higher_is_better)
-            found.append((f"{against.name}: in how many data sets the first is better", count))
+            found.append((f"{against.name}{WINS}", count))
     return found
 
 

@@ -5,9 +5,11 @@ Explanations that only people can give stand in `results/<study>/notes.md` and a
 
 from pathlib import Path
 
+import pandas as pd
+
 from goodprior.studies.catalogue import MODULES, study
 from goodprior.studies.page import introduction, markdown_table
-from goodprior.studies.report import Report, gather
+from goodprior.studies.report import WINS, Report, gather
 from goodprior.studies.store import Store
 
 HEAD = """# Reproduction
@@ -20,8 +22,10 @@ metrics, settings, versions and run times are `results/<study>/report.html`.
 
 def page(results: Path) -> str:
     """The page for a folder with one store per study."""
-    reports = {name: gather(study(name), Store(results / name)) for name in MODULES}
-    return "\n".join([HEAD, _overview(reports), *(_part(r, results) for r in reports.values())])
+    studies = {name: study(name) for name in MODULES}
+    reports = {name: gather(one, Store(results / name, one.homes)) for name, one in studies.items()}
+    parts = [_part(report, results) for report in reports.values()]
+    return "\n".join([HEAD, _overview(reports), _overall(reports), *parts])
 
 
 def _overview(reports: dict[str, Report]) -> str:
@@ -32,6 +36,28 @@ def _overview(reports: dict[str, Report]) -> str:
         done = f"{report.done} of {report.planned}"
         lines.append(f"| {anchor} | {report.study.shows} | {preset} | {done} |")
     return "\n".join(lines) + "\n"
+
+
+def _overall(reports: dict[str, Report]) -> str:
+    """In how many data sets the matched priors do better: one table over all that was run."""
+    found = [
+        table.assign(study=name, metric=caption.removesuffix(WINS), matching=section.title)
+        for name, report in reports.items()
+        for section in report.sections
+        for caption, table in section.tables
+        if caption.endswith(WINS)
+    ]
+    if not found:
+        return "No pair of methods has been run on common splits yet.\n"
+    table = pd.concat(found, ignore_index=True)
+    first = ["study", "matching", "metric"]
+    table = table[[*first, *table.columns.drop(first)]]
+    words = (
+        "In how many data sets the first of a pair of methods is better, by the mean of paired "
+        "differences over splits; beyond two standard errors of that mean; and in the paper's "
+        "means, over the same data sets:\n"
+    )
+    return f"{words}\n{markdown_table(table)}\n"
 
 
 def _part(report: Report, results: Path) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from jaxtyping import PRNGKeyArray
 
     from goodprior.inference import Posterior
+    from goodprior.inference.chains import Progress
     from goodprior.priors import Prior
 
 
@@ -30,7 +31,7 @@ def tempered(problem: Problem, settings: dict[str, Any], key: "PRNGKeyArray") ->
     """FG+TS: a cold posterior, its temperature tuned on the training rows of split 0 only.
 
     Every job finds that temperature itself, so that jobs stay independent: by chains of
-    `tuning_draws` draws, `tuning_thinning` apart. A worker remembers it for the set and depth.
+    `tuning_draws` draws, `tuning_thinning` apart. A worker remembers it for the set and network.
     """
     started = time.perf_counter()
     where = {k: v for k, v in settings.items() if k != "split"}
@@ -57,13 +58,14 @@ def _tuned_temperature(settings: tuple[tuple[str, Any], ...]) -> float:
     from goodprior.studies.protocol import problem_and_test
 
     first = {**dict(settings), "split": 0}
-    short = {**first, "draws": first["tuning_draws"], "thinning": first["tuning_thinning"]}
+    names = ("burn_in", "draws", "thinning")
+    short = {**first, **{k: first[f"tuning_{k}"] for k in names if f"tuning_{k}" in first}}
     problem, _, _ = problem_and_test(first)
     key_prior, key = jax.random.split(jax.random.key(first["seed"]))
     prior, _ = matched_prior("fg", problem, short, key_prior)
 
     def fit(temperature: float, X: Any, y: Any, key: "PRNGKeyArray") -> "Posterior":
-        return _sample(prior, problem.part(X, y), short, key, temperature)
+        return sample(prior, problem.part(X, y), short, key, temperature)
 
     temperature, _ = tune(fit, TEMPERATURES, problem.X, problem.y, key=key)
     return temperature
@@ -82,18 +84,27 @@ def _sampled(
     from goodprior.evaluation import diagnose
 
     started = time.perf_counter()
-    posterior = _sample(prior, problem, settings, jax.random.split(key, 4)[3], temperature)
+    pace: list[tuple[int, float]] = []
+    posterior = sample(
+        *(prior, problem, settings, jax.random.split(key, 4)[3], temperature),
+        on_progress=lambda done, _, phase: pace.append((done, time.perf_counter())),
+    )
     found = {**found, "sample_seconds": time.perf_counter() - started}
+    if len(pace) > 1:  # the last stretch, when nothing is compiled any more
+        (before, then), (after, now) = pace[-2:]
+        found["seconds_per_step"] = (now - then) / (after - before)
     return Fit(posterior.predict, {**diagnose(posterior).summary, **found})
 
 
-def _sample(
+def sample(
     prior: "Prior",
     problem: Problem,
     settings: dict[str, Any],
     key: "PRNGKeyArray",
-    temperature: float,
+    temperature: float = 1.0,
+    on_progress: "Progress | None" = None,
 ) -> "Posterior":
+    """The posterior by the job's sampler and chains."""
     from goodprior.inference import NUTS, SGHMC, sample_posterior
 
     sampler: NUTS | SGHMC = NUTS() if settings.get("sampler") == "nuts" else SGHMC()
@@ -111,4 +122,5 @@ def _sample(
         draws=settings["draws"],
         thinning=settings["thinning"],
         batch_size=settings["batch_size"],
+        on_progress=on_progress,
     )

@@ -10,11 +10,13 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+RESULTS, FAILURES = "jobs.jsonl", "failures.jsonl"
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class Store:
     """The results of one study, in a folder: `jobs.jsonl`, and `failures.jsonl` beside it.
 
     Failures are this machine's and no part of the results: the first file is worth committing.
+    Jobs that name one of the studies `homes` are kept in its folder, next to this one.
 
     >>> import tempfile
     >>> store = Store(tempfile.mkdtemp())
@@ -80,33 +83,38 @@ class Store:
     [2.5]
     """
 
-    def __init__(self, folder: str | Path):
+    def __init__(self, folder: str | Path, homes: Sequence[str] = ()):
         self.folder = Path(folder)
-        self.path = self.folder / "jobs.jsonl"
-        self.failures_path = self.folder / "failures.jsonl"
+        self.path = self.folder / RESULTS
+        self._homes = {name: self.folder.parent / name for name in homes}
 
     def add(self, finished: Result | Failure) -> None:
         """Keep a result, or a failure; it is on the disk when this returns."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.path if isinstance(finished, Result) else self.failures_path
+        folder = self._homes.get(finished.settings.get("study", ""), self.folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / (RESULTS if isinstance(finished, Result) else FAILURES)
         content = {"hash": finished.job.hash, **asdict(finished)}
         _append(path, json.dumps(_plain(content), separators=(",", ":"), allow_nan=False))
 
     def results(self) -> dict[str, Result]:
         """Finished jobs by their hash; where a job is there twice, the later line counts."""
         found = {}
-        for line in _lines(self.path, {"settings", "row", "seconds", "versions"}):
+        for line in self._lines(RESULTS, {"settings", "row", "seconds", "versions"}):
             found[Job(line["settings"]).hash] = Result(**line)
         return found
 
     def failures(self) -> dict[str, Failure]:
         """Jobs that failed and have not finished since, by their hash."""
         finished, found = self.results(), {}
-        for line in _lines(self.failures_path, {"settings", "error", "traceback"}):
+        for line in self._lines(FAILURES, {"settings", "error", "traceback"}):
             key = Job(line["settings"]).hash
             if key not in finished:
                 found[key] = Failure(**line)
         return found
+
+    def _lines(self, name: str, entries: set[str]) -> Iterator[dict[str, Any]]:
+        for folder in (self.folder, *self._homes.values()):
+            yield from _lines(folder / name, entries)
 
 
 def _append(path: Path, line: str) -> None:

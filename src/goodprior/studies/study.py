@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Settings = dict[str, Any]
 Row = dict[str, Any]
 
+PER_PARAMETER = (2, 3, 5, 9)  # a finer grid has all points of a coarser one
 DISTANCES = ("wasserstein", "energy")  # the paper's, and this package's default
 
 
@@ -27,11 +28,14 @@ class Choice:
     depths: tuple[int, ...] = ()
     splits: int | None = None
     distance: str = "wasserstein"
+    per_parameter: int | None = None  # values of each scale, where a study has a grid of them
+    networks: tuple[str, ...] = ()  # for images
+    sizes: tuple[int, ...] = ()  # of training sets
 
 
 @dataclass(frozen=True)
 class Against:
-    """A column of our rows, and the paper's table to hold it against."""
+    """A column of our rows, and the paper's table to hold it against (none: it has a figure)."""
 
     metric: str
     table: str
@@ -49,7 +53,8 @@ class Study:
     and `cuts` says in words what it leaves out. `grid(choice)` gives the settings of the jobs,
     `run(settings)` the row of one. Against the paper's tables (`against`) rows are grouped by
     `keys`; `figures(rows)` draws what the paper shows, `rows` being a data frame with settings and
-    results in columns.
+    results in columns, and `table(rows)` is a table of the study's own. Where a study is another
+    look at jobs of others, its settings name theirs as `study`, and `homes` has the names.
     """
 
     name: str
@@ -60,6 +65,8 @@ class Study:
     grid: Callable[[Choice], list[Settings]]
     run: Callable[[Settings], Row]
     figures: "Callable[[pd.DataFrame], dict[str, Figure]]"
+    table: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None
+    homes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()  # the results worth a place in the report's table
     keys: tuple[str, ...] = ("dataset", "depth", "method")
     against: tuple[Against, ...] = ()
@@ -75,8 +82,11 @@ class Study:
         datasets: tuple[str, ...] = (),
         methods: tuple[str, ...] = (),
         depths: tuple[int, ...] = (),
+        networks: tuple[str, ...] = (),
+        sizes: tuple[int, ...] = (),
         splits: int | None = None,
         distance: str | None = None,
+        per_parameter: int | None = None,
     ) -> Choice:
         """A preset with some of its parts replaced; words that the study lacks are an error."""
         checks.one_of("preset", preset, self.presets)
@@ -85,6 +95,8 @@ class Study:
             ("datasets", datasets, everything.datasets),
             ("methods", methods, (*everything.methods, *self.more_methods)),
             ("depths", depths, everything.depths),
+            ("networks", networks, everything.networks),
+            ("sizes", sizes, everything.sizes),
         ):
             for word in given:
                 if word not in known:
@@ -94,13 +106,21 @@ class Study:
             checks.whole("splits", splits)
         if distance is not None:
             checks.one_of("distance", distance, DISTANCES)
+        if per_parameter is not None:
+            if base.per_parameter is None:
+                raise ValueError(f"{self.name} has no grid of scales, so no per_parameter")
+            if per_parameter not in PER_PARAMETER:
+                raise ValueError(f"per_parameter is 2, 3, 5 or 9; got {per_parameter}")
         return replace(
             base,
             datasets=datasets or base.datasets,
             methods=methods or base.methods,
             depths=depths or base.depths,
+            networks=networks or base.networks,
+            sizes=sizes or base.sizes,
             splits=splits or base.splits,
             distance=distance or base.distance,
+            per_parameter=per_parameter or base.per_parameter,
         )
 
     def jobs(self, choice: Choice) -> list[Job]:
@@ -121,6 +141,8 @@ class Study:
             datasets=named("dataset", most.datasets),
             methods=named("method", (*most.methods, *self.more_methods)),
             depths=named("depth", most.depths),
+            networks=named("network", most.networks),
+            sizes=named("rows", most.sizes),
             splits=1 + max((settings.get("split", 0) for settings in found), default=0),
         )
         each = (replace(cells, distance=distance) for distance in DISTANCES)

@@ -30,7 +30,8 @@ def run(settings: Settings) -> Row:
     fitted = fit(problem, settings)
     prediction = fitted.predict(X_test)
     assert isinstance(prediction, ClassPrediction)
-    return {**classification_metrics(prediction, y_test), **fitted.facts}
+    rows = {"training_rows": len(problem.X), "test_rows": len(y_test)}
+    return {**classification_metrics(prediction, y_test), **fitted.facts, **rows}
 
 
 def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
@@ -61,6 +62,15 @@ STUDY = Study(
         ),
     },
     cuts=protocol.QUICK_CUTS,
+    more_methods=(
+        "fg+la",
+        "gpi-g+la",
+        "la-ggn",
+        "la-marglik",
+        "early-stopping",
+        "map-fg",
+        "map-gpi-g",
+    ),
     grid=lambda choice: list(protocol.table_jobs(choice)),
     run=run,
     figures=figures,

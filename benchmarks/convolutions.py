@@ -1,0 +1,153 @@
+"""Gradients of the convolutional networks beside PyTorch's, four chains beside one, and matching.
+
+python -m benchmarks.convolutions
+
+Both use as many threads as there are processors that they may use. PyTorch is measured before and
+after us, so that a machine that is busy for a while shows; on one processor (`taskset -c 0`) the
+time on it, `cpu`, can be compared even then. Writes `results/convolutions.csv`.
+"""
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import jax
+import numpy as np
+import pandas as pd
+
+import goodprior as gp
+from goodprior.inference.batches import InMemory
+from goodprior.inference.density import Density
+from goodprior.inference.sghmc_run import SGHMCRun
+from goodprior.networks import IMAGE_NETWORKS
+
+BATCH = {"lenet5": 128, "preresnet20": 128, "vgg16": 32}
+STEPS = 10
+
+
+def milliseconds(work: Callable[[], object], times: int = 12) -> dict[str, float]:
+    """Median and best of several runs, and the best time on processors; the first ones left out."""
+    found, busy = [], []
+    for _ in range(times):
+        started, worked = time.perf_counter(), time.process_time()
+        work()
+        found.append(1000 * (time.perf_counter() - started))
+        busy.append(1000 * (time.process_time() - worked))
+    return {"median": statistics.median(found[2:]), "best": min(found[2:]), "cpu": min(busy[2:])}
+
+
+def density_and_data(name: str, rows: int) -> tuple[Density, InMemory]:
+    """A network with random images and labels."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(rows, 32, 32, 3)), rng.integers(0, 10, rows)
+    prior = gp.GaussianPrior(IMAGE_NETWORKS[name](key=jax.random.key(0)))
+    likelihood = gp.Categorical(10)
+    data = InMemory(jax.numpy.asarray(X, "float32"), likelihood.targets(y))
+    return Density(prior, likelihood, rows), data
+
+
+def gradient(name: str) -> dict[str, float]:
+    """Milliseconds for the gradient of the log density from one minibatch."""
+    density, data = density_and_data(name, BATCH[name])
+    latent = density.prior.sample(jax.random.key(1))
+    slope = jax.jit(jax.grad(density))
+    return milliseconds(lambda: jax.block_until_ready(slope(latent, data.X, data.y)))
+
+
+def chains(name: str, count: int) -> dict[str, float]:
+    """Milliseconds for a step of so many chains."""
+    density, data = density_and_data(name, 4 * BATCH[name])
+    latents = jax.vmap(density.prior.sample)(jax.random.split(jax.random.key(1), count))
+    run = SGHMCRun(density, gp.SGHMC(), data, BATCH[name], latents, key=jax.random.key(0))
+    found = milliseconds(lambda: run.advance(STEPS), times=5)
+    return {key: value / STEPS for key, value in found.items()}
+
+
+def matching(name: str) -> dict[str, float]:
+    """Ten steps of matching at the paper's size, in this process: seconds and the most memory."""
+    X = np.random.default_rng(0).normal(size=(64, 32, 32, 3))
+    prior = gp.GaussianPrior(IMAGE_NETWORKS[name](key=jax.random.key(0)))
+    belief, points = gp.HierarchicalGP.images(), gp.Rows(X, 32)
+    times = []
+    for _ in range(2):  # the first with its compilation
+        started = time.perf_counter()
+        gp.match(
+            prior, belief, points, steps=10, draws=128, distance=gp.Wasserstein(steps=10),
+            held_out=0, key=jax.random.key(1),
+        )  # fmt: skip
+        times.append(time.perf_counter() - started)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return {"step_seconds": times[1] / 10, "gibibytes": memory}
+
+
+def matching_apart(name: str) -> dict[str, float]:
+    """The same in a process of its own, whose memory is nothing else's."""
+    command = [sys.executable, "-m", "benchmarks.convolutions", "--match", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def torch_peer(python: Path) -> dict[str, dict[str, float]]:
+    """The same gradients in PyTorch."""
+    command = [python, "-m", "benchmarks.peers.convolutions_torch", *BATCH.values()]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    """The table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--peers", type=Path, default=Path(".venv-peers/bin/python"))
+    parser.add_argument("--networks", nargs="*", default=list(BATCH))
+    parser.add_argument("--out", type=Path, default=Path("results/convolutions.csv"))
+    parser.add_argument("--match", help="only match this network, here and now")
+    args = parser.parse_args()
+    if args.match:
+        print(json.dumps(matching(args.match)))
+        return
+    rows = []
+
+    def note(name: str, what: str, who: str, found: dict[str, float]) -> None:
+        rows.append({"network": name, "what": what, "who": who, **found})
+        times = f"{found['median']:9.2f} {found['best']:9.2f} {found['cpu']:9.2f} ms"
+        print(f"{name:12} {what:12} {who:10} {times}", flush=True)
+
+    before = torch_peer(args.peers)
+    for name in args.networks:
+        note(name, "gradient", "goodprior", gradient(name))
+    after = torch_peer(args.peers)
+    for name in args.networks:
+        note(name, "gradient", "torch", before[name])
+        note(name, "gradient", "torch", after[name])
+    for name in args.networks:
+        if name != "vgg16":
+            for count in (1, 4):
+                note(name, f"{count} chains", "goodprior", chains(name, count))
+    for name in args.networks:
+        print(name, "matching", matching_apart(name), flush=True)
+    args.out.parent.mkdir(exist_ok=True)
+    table = pd.DataFrame(rows)
+    table.to_csv(args.out, index=False)
+    for column in ("best", "cpu"):
+        say_ratios(table.groupby(["network", "what", "who"])[column].min(), column)
+
+
+def say_ratios(best: pd.Series, column: str) -> None:
+    """Ours over PyTorch's, and four chains over one."""
+    print(f"by the {column} time:")
+    for name in best.index.unique("network"):
+        ours, torch = (best[name, "gradient", who] for who in ("goodprior", "torch"))
+        print(f"{name}: our gradient takes {ours / torch:.2f} times as long as PyTorch's")
+        if (name, "4 chains", "goodprior") in best:
+            ratio = best[name, "4 chains", "goodprior"] / best[name, "1 chains", "goodprior"]
+            print(f"{name}: four chains take {ratio:.2f} times as long as one")
+
+
+if __name__ == "__main__":
+    main()

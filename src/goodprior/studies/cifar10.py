@@ -1,0 +1,47 @@
+"""Convolutional networks on CIFAR-10 (section 6.4): table 2."""
+
+from typing import TYPE_CHECKING
+
+from goodprior.studies import image_protocol as protocol
+from goodprior.studies.image_protocol import ACCURACY, NLL
+from goodprior.studies.study import Choice, Study
+from goodprior.studies.uci_classification import run
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+METHODS = ("fg", "fg+ts", "gpi-g", "fh", "gpi-h", "ensemble")
+
+
+def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+    """Accuracy and NLL by network and method."""
+    from goodprior.studies.figures import dots
+
+    return {"benchmark": dots(rows, (ACCURACY, NLL), ("network", "method"))}
+
+
+STUDY = Study(
+    name="cifar10",
+    title="LeNet5, PreResNet20 and VGG16 on CIFAR-10",
+    shows="table 2",
+    presets={
+        "paper": Choice("paper", ("cifar10",), METHODS, networks=protocol.NETWORKS),
+        "quick": Choice(
+            *("quick", ("cifar10",), METHODS),
+            networks=protocol.NETWORKS,
+            splits=1,
+            distance="energy",
+        ),
+    },
+    cuts=protocol.QUICK_CUTS + protocol.LARGE_CUTS,
+    grid=protocol.image_jobs,
+    run=run,
+    figures=figures,
+    columns=protocol.COLUMNS,
+    keys=("network", "method"),
+    against=(ACCURACY, NLL),
+    pairs=(("gpi-g", "fg"), ("gpi-h", "fh")),
+    cost=protocol.image_cost,
+    remarks=protocol.REMARKS,
+)

@@ -1,0 +1,90 @@
+"""Classifiers of images."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import goodprior
+from goodprior import BNNClassifier, BNNRegressor
+from goodprior.networks import Conv, Dense, LeNet5
+
+RNG = np.random.default_rng(0)
+Y = np.array(["bright", "dark"] * 12)
+X = RNG.integers(0, 100, size=(24, 16, 16, 1)) + 150 * (Y == "bright")[:, None, None, None]
+X = X.astype(np.uint8)
+QUICK = {"chains": 2, "burn_in": 20, "draws": 2, "thinning": 10, "batch_size": 8, "start": "prior"}
+
+
+class Own(eqx.Module):
+    """A convolution, its mean over the image, and a dense layer."""
+
+    conv: Conv
+    layer: Dense
+
+    def __init__(self):
+        first, second = jax.random.split(jax.random.key(0))
+        self.conv, self.layer = Conv(1, 4, 3, key=first), Dense(4, 1, key=second)
+
+    def __call__(self, x):
+        return self.layer(jax.nn.relu(self.conv(x)).mean(axis=(0, 1)))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return BNNClassifier("fg", network="lenet5", random_state=0, **QUICK).fit(X, Y)
+
+
+def test_bright_and_dark_images_are_told_apart(fitted):
+    assert fitted.score(X, Y) == 1
+    assert isinstance(fitted.prior_.weights(fitted.prior_.sample(jax.random.key(0))), LeNet5)
+    assert fitted.sample_functions(X, n=3).shape == (3, 24, 1)
+
+
+def test_a_model_of_images_can_be_stored(fitted, tmp_path):
+    fitted.save(tmp_path / "model.safetensors")
+    again = goodprior.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_a_prior_is_matched_to_the_papers_belief_at_images():
+    model = BNNClassifier(network=Own(), distance=goodprior.Energy(steps=20), random_state=0)
+    assert "standardised images" in repr(model.fit_prior(X).belief_)
+    assert len(model.history_.distance) == 20
+
+
+@pytest.mark.parametrize(
+    ("given", "rows", "message"),
+    [
+        ({"network": "lenet7"}, X, "network must be one of lenet5, preresnet20, vgg16"),
+        ({"network": "lenet5"}, X[:, :, 0, 0], r"take images, .* the shape of X is \(24, 16\)"),
+        ({}, X, "images need a network: one of lenet5"),
+        ({"network": "vgg16"}, X, "at least 32 by 32 pixels"),
+        ({"network": "lenet5", "belief": "rough"}, X, "a belief about images is an object"),
+        ({"network": "lenet5"}, X[..., 0], "X must be a table"),
+    ],
+)
+def test_what_does_not_fit_is_refused(given, rows, message, as_users_run_it):
+    with pytest.raises(ValueError, match=message):
+        BNNClassifier("fg", **given, **QUICK).fit(rows, Y)
+
+
+def test_images_of_other_sizes_and_far_away_are_noticed(fitted, as_users_run_it):
+    with pytest.raises(ValueError, match=r"images of shape \(20, 16, 1\)|expecting 16 features"):
+        fitted.predict(np.zeros((2, 20, 16, 1)))
+    with pytest.warns(UserWarning, match="2 of 2 rows lie far outside the training data"):
+        fitted.predict(np.full((2, 16, 16, 1), 5000))
+
+
+def test_there_are_no_pictures_along_columns(fitted):
+    with pytest.raises(ValueError, match="these rows are images"):
+        fitted.plot_posterior()
+
+
+def test_a_regressor_takes_images_with_a_belief_of_their_own():
+    belief = goodprior.GaussianProcess(goodprior.rbf(20.0))
+    model = BNNRegressor("fg", network=Own(), belief=belief, random_state=0, **QUICK)
+    mean = model.fit(X, X.mean(axis=(1, 2, 3))).predict(X)
+    assert mean.shape == (24,)
+    assert jnp.corrcoef(jnp.asarray(mean), X.mean(axis=(1, 2, 3)))[0, 1] > 0.5

@@ -1,0 +1,60 @@
+"""Matching for networks on images."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from goodprior.beliefs import GaussianProcess, HierarchicalGP, Near, Rows, rbf
+from goodprior.matching import KL, Wasserstein, match
+from goodprior.networks import LeNet5
+from goodprior.priors import GaussianPrior
+
+IMAGES = jax.random.normal(jax.random.key(0), (40, 16, 16, 1))
+PRIOR = GaussianPrior(LeNet5((16, 16, 1), 3, key=jax.random.key(1)))
+
+
+def test_a_belief_sees_images_as_rows_of_pixels():
+    flat = IMAGES[:6].reshape(6, -1)
+    for belief in (GaussianProcess(rbf(20.0), outputs=2), HierarchicalGP.images(2)):
+        images = belief.sample(jax.random.key(2), IMAGES[:6], 4)
+        np.testing.assert_array_equal(images, belief.sample(jax.random.key(2), flat, 4))
+
+
+def test_points_are_images():
+    points = Rows(IMAGES, size=5).sample(jax.random.key(3))
+    assert points.shape == (5, 16, 16, 1)
+    among = (points[:, None] == IMAGES).all(axis=(2, 3, 4)).any(axis=1)
+    assert bool(among.all())
+    near = Near(Rows(IMAGES, size=40), size=3).sample(jax.random.key(4))
+    distances = jnp.linalg.norm((IMAGES - near[0]).reshape(40, -1), axis=1)
+    expected = IMAGES[jnp.argsort(distances)[:3]]
+    np.testing.assert_array_equal(near, expected)
+
+
+@pytest.mark.parametrize("distance", ["energy", Wasserstein(steps=10), KL(steps=10)], ids=str)
+def test_a_convolutional_prior_comes_nearer_to_the_belief(distance):
+    belief = GaussianProcess(rbf(20.0, 8.0), outputs=3)
+    found = match(
+        PRIOR, belief, Rows(IMAGES, 6), distance=distance, steps=10, draws=8, held_out=64,
+        key=jax.random.key(5),
+    )  # fmt: skip
+    assert found.history.after.energy_distance < found.history.before.energy_distance
+
+
+def test_the_memory_of_a_slope_does_not_grow_with_the_draws():
+    def needed(draws):
+        def spread(prior):
+            return prior.functions(jax.random.key(0), IMAGES[:4], draws).std()
+
+        compiled = eqx.filter_jit(eqx.filter_grad(spread)).lower(PRIOR).compile()
+        return compiled.compiled.memory_analysis().temp_size_in_bytes
+
+    assert needed(40) < 1.5 * needed(4)
+
+
+def test_points_that_do_not_fit_are_refused(as_users_run_it):
+    belief = HierarchicalGP.images(3)
+    with pytest.raises(ValueError, match=r"the shape of images, \(16, 16, 2\)"):
+        match(PRIOR, belief, Rows(jnp.zeros((9, 16, 16, 2)), 4), key=jax.random.key(0))
