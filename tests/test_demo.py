@@ -1,6 +1,7 @@
 from functools import partial
 
 import numpy as np
+import pytest
 
 from goodprior import demo
 from goodprior.beliefs import Grid
@@ -29,3 +30,23 @@ def test_the_demo_in_short_shows_the_belief_and_a_prior_that_comes_closer(tmp_pa
     content = (tmp_path / "demo.png").read_bytes()
     assert content.startswith(b"\x89PNG")
     assert len(content) > 20_000
+
+
+@pytest.mark.slow
+def test_draws_of_the_matched_prior_are_like_the_beliefs_and_so_is_the_gap():
+    """At full size: standard deviation and crossings within 20 %, the gap's width within half."""
+    data, (exact, matched) = demo.run(("gpi-g",), quiet=True)
+    x = np.asarray(demo.POINTS.points[:, 0])
+    inside = np.abs(x) <= 3  # where the data are, and what the picture shows of posteriors
+    ours, theirs = matched.prior_draws[:, inside], exact.prior_draws[:, inside]
+    assert 0.8 < ours.std() / theirs.std() < 1.2
+    assert 0.8 < _crossings(ours) / _crossings(theirs) < 1.2
+    rows = np.sort(np.asarray(data.X[:, 0]))
+    widest = np.diff(rows).argmax()
+    gap = (x > rows[widest]) & (x < rows[widest + 1])
+    assert gap.sum() > 10
+    assert 0.5 < matched.std[gap].mean() / exact.std[gap].mean() < 1.5
+
+
+def _crossings(functions):
+    return (np.sign(functions[:, 1:]) != np.sign(functions[:, :-1])).mean()

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from goodprior.beliefs import GaussianProcess, Grid, rbf
+from goodprior.matching import match
 from goodprior.networks import MLP, Dense
 from goodprior.priors import GaussianPrior
 from goodprior.priors.gaussian import softplus_inverse
@@ -108,3 +110,18 @@ def test_softplus_inverse_inverts(scale):
 def test_bad_scales_are_refused(scale, message):
     with pytest.raises(ValueError, match=message):
         GaussianPrior(MLP(1, (2,), 1, key=jax.random.key(0)), scale)
+
+
+def test_fixed_scales_stay_as_they_are_when_the_others_are_matched():
+    network = MLP(1, (10,), 1, key=jax.random.key(0))
+    prior = GaussianPrior(network, SCALES, fixed=("layers.0.weight", "layers.1.bias"))
+    belief, points = GaussianProcess(rbf(0.5)), Grid([-1], [1], 10)
+    matched = match(prior, belief, points, steps=10, key=jax.random.key(1), held_out=0).prior
+    assert isinstance(matched, GaussianPrior)
+    same = {name for name, scale in matched.scales.items() if scale == prior.scales[name]}
+    assert same == {"layers.0.weight", "layers.1.bias"}
+
+
+def test_a_fixed_scale_must_be_one_of_the_network():
+    with pytest.raises(ValueError, match=r"fixed names \['weights'\], but the network has"):
+        GaussianPrior(MLP(1, (10,), 1, key=jax.random.key(0)), fixed=("weights",))

@@ -1,6 +1,6 @@
 """Independent Gaussian weights: FG when fixed at N(0, 1), GPi-G when matched."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import equinox as eqx
 import jax
@@ -22,7 +22,8 @@ class GaussianPrior(Prior):
 
     The latent is the weights themselves. Scales are kept as `softplus(raw_scales)`, one for each
     of the network's parameters. `scale` is one number, or a mapping from parameter names to
-    numbers (those that are not named have scale 1).
+    numbers (those that are not named have scale 1). The scales of `fixed` parameters stay as they
+    are when the prior is matched.
 
     >>> import jax
     >>> from goodprior.networks import MLP
@@ -36,18 +37,26 @@ class GaussianPrior(Prior):
     raw_scales: Float[Array, " parameters"]
     architecture: Architecture
     refresh_every: int = eqx.field(static=True, default=0)
+    fixed: tuple[str, ...] = eqx.field(static=True, default=())
 
-    def __init__(self, network: PyTree, scale: float | Mapping[str, float] = 1.0):
+    def __init__(
+        self,
+        network: PyTree,
+        scale: float | Mapping[str, float] = 1.0,
+        *,
+        fixed: Sequence[str] = (),
+    ):
         self.architecture = Architecture(network)
         names = [p.name for p in self.architecture.parameters]
         if not isinstance(scale, Mapping):
             scale = dict.fromkeys(names, scale)
-        unknown = set(scale) - set(names)
-        if unknown:
-            raise ValueError(f"scale names {sorted(unknown)}, but the network has {names}")
+        for argument, given in (("scale", set(scale)), ("fixed", set(fixed))):
+            if unknown := given - set(names):
+                raise ValueError(f"{argument} names {sorted(unknown)}, but the network has {names}")
         values = [checks.positive(f"the scale of {n}", scale.get(n, 1.0)) for n in names]
         self.raw_scales = softplus_inverse(jnp.array(values))
         self.refresh_every = 0
+        self.fixed = tuple(fixed)
 
     @property
     def scales(self) -> dict[str, float]:
@@ -60,17 +69,24 @@ class GaussianPrior(Prior):
         raw = jnp.broadcast_to(softplus_inverse(scales), self.raw_scales.shape)
         return eqx.tree_at(lambda prior: prior.raw_scales, self, raw)
 
+    @property
+    def _scales(self) -> Float[Array, " parameters"]:
+        """The scales, with a gradient for those that are not fixed."""
+        fixed = jnp.array([p.name in self.fixed for p in self.architecture.parameters])
+        raw = jnp.where(fixed, jax.lax.stop_gradient(self.raw_scales), self.raw_scales)
+        return jax.nn.softplus(raw)
+
     def sample(self, key: PRNGKeyArray) -> Latent:
-        return self.architecture.scaled_normal(key, jax.nn.softplus(self.raw_scales))
+        return self.architecture.scaled_normal(key, self._scales)
 
     def weights(self, latent: Latent) -> PyTree:
         return self.architecture.network(latent)
 
     def log_prob(self, latent: Latent) -> Float[Array, ""]:
-        scales = jax.nn.softplus(self.raw_scales)
+        scales = self._scales
         squares = jnp.stack([jnp.sum(leaf**2) for leaf in self.architecture.leaves(latent)])
         sizes = jnp.array(self.architecture.sizes)
         return -0.5 * jnp.sum(squares / scales**2 + sizes * jnp.log(2 * jnp.pi * scales**2))
 
     def strain(self) -> Float[Array, ""]:
-        return jnp.sum(jnp.log(jax.nn.softplus(self.raw_scales)) ** 2)
+        return jnp.sum(jnp.log(self._scales) ** 2)
