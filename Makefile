@@ -34,6 +34,7 @@ $(VENV)/.installed-dev: pyproject.toml
 
 bench: $(VENV)/.installed $(VENV)-peers/.installed
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.estimators
 
 # The peers pin other versions of what we use, so they live in an environment of their own.
 $(VENV)-peers/.installed:

@@ -1,7 +1,5 @@
 """`BNNRegressor()` beside the estimator that a user would pick instead, on the published splits.
 
-python -m benchmarks.estimators boston:10 concrete:5 energy:5 wine:5
-
 Both run one after the other on the same rows, each in a process of its own, compilation included;
 finished rows of `results/estimators.csv` are not run again.
 """
@@ -87,7 +85,12 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 def main() -> None:
     """Run what is missing, then print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("jobs", nargs="*", help="such as boston:10, for its first ten splits")
+    parser.add_argument(
+        "jobs",
+        nargs="*",
+        default=("boston:10", "concrete:5", "energy:5", "wine:5"),
+        help="such as boston:10, for its first ten splits",
+    )
     parser.add_argument("--fit", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.fit:
