@@ -317,6 +317,7 @@ def test_models_fitted_in_python_work_if_their_columns_have_names(fitted, folder
     assert run("show", "nameless.safetensors").exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "target", "made_of"),
     [

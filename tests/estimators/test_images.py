@@ -30,6 +30,9 @@ class Own(eqx.Module):
         return self.layer(jax.nn.relu(self.conv(x)).mean(axis=(0, 1)))
 
 
+pytestmark = pytest.mark.slow  # networks with convolutions take long to compile
+
+
 @pytest.fixture(scope="module")
 def fitted():
     return BNNClassifier("fg", network="lenet5", random_state=0, **QUICK).fit(X, Y)

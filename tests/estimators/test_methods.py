@@ -17,6 +17,9 @@ COUNTS = {"ensemble": 2, "laplace": 30, "fbnn": 30, "map": 1}  # of function dra
 SETTINGS = {**SMALL, "prior": "fg"}
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(autouse=True)
 def few_steps(monkeypatch):
     monkeypatch.setattr(trained, "FBNN_STEPS", 400)
@@ -124,7 +127,6 @@ def test_laplace_finds_the_noise_of_a_linear_truth():
     assert model.prior_.scales == model.posterior_.prior.scales  # it stays as it was believed
 
 
-@pytest.mark.slow
 def test_rows_count_by_their_weights_in_an_ensemble():
     """Rows of no weight, with nonsense for targets, leave the predictions alone."""
     wrong = np.where(np.arange(60) < 20, Y + 100, Y)

@@ -24,6 +24,9 @@ def _posterior(name, images):
     )  # fmt: skip
 
 
+pytestmark = pytest.mark.slow  # a residual network takes long to compile
+
+
 @pytest.fixture(scope="module")
 def residual():
     return _posterior("preresnet20", IMAGES)

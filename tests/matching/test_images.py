@@ -33,6 +33,7 @@ def test_points_are_images():
     np.testing.assert_array_equal(near, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", ["energy", Wasserstein(steps=10)], ids=str)
 def test_a_convolutional_prior_comes_nearer_to_the_belief(distance):
     belief = GaussianProcess(rbf(20.0, 8.0), outputs=3)
@@ -50,6 +51,7 @@ def test_kl_sees_images_as_rows_of_pixels():
     np.testing.assert_array_equal(images.surprise(functions), flat.surprise(functions))
 
 
+@pytest.mark.slow
 def test_the_memory_of_a_slope_does_not_grow_with_the_draws():
     class Brightness(eqx.Module):
         conv: Conv

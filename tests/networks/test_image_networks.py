@@ -22,6 +22,7 @@ def test_networks_have_as_many_weights_as_the_papers(name, channels, weights):
     assert sum(leaf.size for leaf in jax.tree.leaves(network)) == weights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "side"), [("lenet5", 16), ("preresnet20", 8), ("vgg16", 32)])
 def test_outputs_are_of_order_one_for_standard_normal_weights(name, side):
     prior = GaussianPrior(IMAGE_NETWORKS[name]((side, side, 1), 20, key=jax.random.key(0)))

@@ -40,6 +40,7 @@ def chains(monkeypatch, tiny_data):
     return asked
 
 
+@pytest.mark.slow
 def test_kl_is_watched_beyond_its_early_stopping(chains, monkeypatch):
     """A match that widens the prior by a tenth every ten steps, and whose value crosses zero."""
 

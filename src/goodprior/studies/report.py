@@ -157,8 +157,10 @@ def _section(study: Study, title: str, rows: pd.DataFrame, suffix: str) -> Secti
 def _tables(study: Study, rows: pd.DataFrame, against: Against) -> list[tuple[str, pd.DataFrame]]:
     if against.metric not in rows:
         return []
-    known = rows["dataset"].isin(set(paper_table(against.table)["dataset"]))
-    rows = rows[known & rows[against.metric].notna()]
+    rows = rows[rows[against.metric].notna()]
+    theirs = paper_table(against.table) if against.table else pd.DataFrame()
+    if "dataset" in theirs:
+        rows = rows[rows["dataset"].isin(set(theirs["dataset"]))]
     if rows.empty:
         return []
     cells = beside(rows, against, study.keys)
