@@ -119,7 +119,7 @@ class NUTSRun:
 
     def latents(self) -> Latent:
         join = joiner(self.density.prior)
-        each = [join(chain.position, None) for chain in self.chains]
+        each = [join(jnp.asarray(chain.position), None) for chain in self.chains]
         return jax.tree.map(lambda *leaves: jnp.stack(leaves), *each)
 
     def report(self) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class Posterior(eqx.Module):
 
 def reference_rows(prior: Prior, data: Data) -> Float[np.ndarray, "rows ..."] | None:
     """Evenly spread training rows, if the network normalises by the statistics of a batch."""
-    network = jax.eval_shape(lambda key: prior.weights(prior.sample(key)), jax.random.key(0))
+    network = eqx.filter_eval_shape(lambda key: prior.weights(prior.sample(key)), jax.random.key(0))
     if not has_batch_norm(network):
         return None
     X, *_ = data.gather(probe_rows(data.rows, REFERENCE))
