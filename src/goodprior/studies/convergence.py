@@ -19,12 +19,7 @@ def grid(choice: Choice) -> list[Settings]:
     """Each prior on each set; the flow on those for regression only, as in the paper."""
     return [
         {
-            "dataset": dataset,
-            "method": method,
-            "depth": 2,
-            "width": protocol.width(dataset),
-            "split": split,
-            "seed": 0,
+            **protocol.two_layers(dataset, method, split),
             "steps": STEPS[choice.preset],
             **protocol.matching(choice.distance),
         }

@@ -22,12 +22,7 @@ def grid(choice: Choice) -> list[Settings]:
     """Each strategy on each set; the joint one takes a critic's share of steps as well."""
     return [
         {
-            "dataset": dataset,
-            "method": strategy,
-            "depth": 2,
-            "width": protocol.width(dataset),
-            "split": split,
-            "seed": 0,
+            **protocol.two_layers(dataset, strategy, split),
             **SIZES[choice.preset],
         }
         for dataset in choice.datasets

@@ -98,6 +98,18 @@ def width(dataset: str) -> int:
     return 200 if dataset in ("protein", "miniboo", "drive", "mocap") else 100
 
 
+def two_layers(dataset: str, method: str, split: int) -> Settings:
+    """What studies of matching share: a network of two hidden layers on one split."""
+    return {
+        "dataset": dataset,
+        "method": method,
+        "depth": 2,
+        "width": width(dataset),
+        "split": split,
+        "seed": 0,
+    }
+
+
 def table_jobs(choice: Choice) -> Iterator[Settings]:
     """Data set by depth, split and method, for regression and classification alike."""
     for dataset in choice.datasets:

@@ -31,12 +31,7 @@ def grid(choice: Choice) -> list[Settings]:
     """Each way of matching on each set, with two hidden layers."""
     return [
         {
-            "dataset": dataset,
-            "method": method,
-            "depth": 2,
-            "width": protocol.width(dataset),
-            "split": split,
-            "seed": 0,
+            **protocol.two_layers(dataset, method, split),
             "noise_variance": protocol.NOISE_VARIANCE[dataset],
             "batch_size": 32,
             **protocol.lengths(dataset, choice.preset),
