@@ -86,10 +86,12 @@ class HierarchicalGP(eqx.Module):
         each = (n, x.shape[1]) if self.ard else (n,)
         lengthscales = _positive_draws("lengthscale", self.lengthscale, key_length, each)
         variances = _positive_draws("variance", self.variance, key_variance, (n,))
-        noise = jax.random.normal(key_noise, (n, len(x), self.outputs))
         family = KERNELS[self.kernel] if isinstance(self.kernel, str) else self.kernel
         return with_growing_jitter(
-            lambda jitter: _sample(family, lengthscales, variances, noise, x, jitter), self
+            lambda jitter: _sample(
+                family, lengthscales, variances, key_noise, x, self.outputs, jitter
+            ),
+            self,
         )
 
 
@@ -114,10 +116,12 @@ def _sample(
     family: Callable[..., Kernel],
     lengthscales: Float[Array, "n ..."],
     variances: Float[Array, " n"],
-    noise: Float[Array, "n points out"],
+    key: PRNGKeyArray,
     x: Float[Array, "points in"],
+    outputs: int,
     jitter: Array,
 ) -> Float[Array, "n points out"]:
+    noise = jax.random.normal(key, (len(variances), len(x), outputs))
     with jax.enable_x64(True):
         wide = x.astype(jnp.float64)
 

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
@@ -45,7 +47,7 @@ class Problem(NamedTuple):
     def rows(self) -> int:
         return len(self.X)
 
-    def network(self, key: PRNGKeyArray) -> Any:
+    def network(self) -> Any:
         """The given network, a named one for images, or one of the given widths."""
         said, images = self.settings.network, self.X.ndim == 4
         names = ", ".join(IMAGE_NETWORKS)
@@ -57,13 +59,14 @@ class Problem(NamedTuple):
                     f"the networks {names} take images, of shape (rows, height, width, channels); "
                     f"the shape of X is {self.X.shape}"
                 )
-            return build(self.X.shape[1:], width, key=key)
+            return _unset(lambda key: build(self.X.shape[1:], width, key=key))
         if said is not None:
             return said
         if images:
             raise ValueError(f"images need a network: one of {names}, or an equinox module")
         hidden, activation = tuple(self.settings.hidden), self.settings.activation
-        return MLP(self.X.shape[1], hidden, width, activation=activation, key=key)
+        inputs = self.X.shape[1]
+        return _unset(lambda key: MLP(inputs, hidden, width, activation=activation, key=key))
 
     def points(self) -> MeasurementSet:
         """The paper's measurement sets: rows and their box, or 32 of the images."""
@@ -75,13 +78,24 @@ class Problem(NamedTuple):
         return tracking(task, quiet=not self.settings.verbose)
 
 
+def _unset(build: Callable[[PRNGKeyArray], Any]) -> Any:
+    """The network with zeros: its prior draws the weights, and drawing them twice takes seconds."""
+    shapes = eqx.filter_eval_shape(build, jax.random.key(0))
+    return jax.tree.map(
+        lambda leaf: (
+            jnp.zeros(leaf.shape, leaf.dtype) if isinstance(leaf, jax.ShapeDtypeStruct) else leaf
+        ),
+        shapes,
+    )
+
+
 def fit_prior(problem: Problem, key: PRNGKeyArray) -> tuple[Prior, History | None]:
     """The prior over functions: the given one, or a named one, matched if it is to be."""
     said = problem.settings.prior
     if isinstance(said, Prior):
         return said, None
     keys = jax.random.split(key, 3)
-    prior, history = named_prior(said, problem.network(keys[0]), key=keys[1]), None
+    prior, history = named_prior(said, problem.network(), key=keys[1]), None
     if is_matched(said):
         belief, noise = problem.belief, problem.model.noise
         with problem.tracking("matching the prior") as track:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import jax
 from jaxtyping import PRNGKeyArray
 
 from goodprior.baselines import (
@@ -120,17 +119,16 @@ def laplace(problem: Problem, prior: Prior | None, key: PRNGKeyArray) -> Laplace
 
 def ensemble(problem: Problem, prior: None, key: PRNGKeyArray) -> Posterior:
     """As many networks as there would be chains; the weight decay by validation."""
-    key_network, key_fit = jax.random.split(key)
     batch = max(1, min(ENSEMBLE_BATCH, problem.rows // 2))
     least, most = ENSEMBLE_STEPS
     steps = min(max(50 * problem.rows // batch, least), most)
     with problem.tracking("training the ensemble") as track:
         return fit_ensemble(
-            problem.network(key_network),
+            problem.network(),
             problem.model.likelihood,
             problem.X,
             problem.y,
-            key=key_fit,
+            key=key,
             members=problem.settings.chains,
             epochs=max(1, steps * batch // problem.rows),
             batch_size=batch,
@@ -155,18 +153,17 @@ def with_fitted_belief(problem: Problem, key: PRNGKeyArray) -> Problem:
 
 def fbnn(problem: Problem, prior: None, key: PRNGKeyArray) -> Posterior:
     """Variational functions under the belief."""
-    key_network, key_fit = jax.random.split(key)
     likelihood, belief = problem.model.likelihood, problem.belief
     assert isinstance(likelihood, Gaussian)  # `check` has seen to both
     assert isinstance(belief, GaussianProcess)
     batch = min(FBNN_BATCH, problem.rows)
     with problem.tracking("training the variational posterior") as track:
         return fit_fbnn(
-            problem.network(key_network),
+            problem.network(),
             likelihood,
             problem.X,
             problem.y,
-            key=key_fit,
+            key=key,
             belief=belief,
             epochs=max(1, FBNN_STEPS * batch // problem.rows),
             batch_size=batch,

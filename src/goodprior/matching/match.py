@@ -100,8 +100,6 @@ def match(
     draws = metric.draws if draws is None else checks.whole("draws", draws, least=2)
     if held_out:
         checks.whole("held_out", held_out, least=2)
-    _check_fits(prior, belief, points, key)
-
     started = time.perf_counter()
     key_run, key_belief, key_init, key_held_out = jax.random.split(key, 4)
     arrays, rest = eqx.partition(prior, eqx.is_inexact_array)
@@ -124,6 +122,7 @@ def match(
         return measured
 
     measured = measure(0)
+    _check_fits(prior, *measured)
     while (paces := pace.next_chunk(values)) is not None:
         done = len(values)
         keys = jax.random.split(jax.random.fold_in(key_run, done), CHUNK)
@@ -154,25 +153,23 @@ def _distance(distance: str | Distance) -> Distance:
     return DISTANCES[checks.one_of("distance", distance, DISTANCES)]()
 
 
-def _check_fits(prior: Prior, belief: Belief, points: MeasurementSet, key: PRNGKeyArray) -> None:
-    """Meet misfits of inputs and outputs with a sentence, before anything is compiled."""
-    x = points.sample(key)
-    target = belief.sample(key, x, 2)
-    if target.ndim != 3 or target.shape[:2] != (2, len(x)):
-        raise ValueError(
-            "belief.sample(key, x, n) must return an array of shape (n, points, outputs); for "
-            f"n=2 and {len(x)} points it gave {target.shape}"
-        )
+def _check_fits(
+    prior: Prior,
+    x: Float[Array, "steps points ..."],
+    targets: Float[Array, "steps pairs draws points out"],
+) -> None:
+    """Meet a prior whose network does not fit the points or the belief with a sentence."""
+    draws, outputs = targets.shape[2], targets.shape[-1]
     try:
-        functions = jax.eval_shape(lambda key: prior.functions(key, x, 2), key)
+        functions = jax.eval_shape(
+            lambda x: prior.functions(jax.random.key(0), x, draws), jnp.zeros(x.shape[1:])
+        )
     except TypeError as error:
         raise ValueError(
-            f"the network does not take the points, which have {_inputs(x)}: {error}"
+            f"the network does not take the points, which have {_inputs(x[0])}: {error}"
         ) from error
-    if functions.shape != target.shape:
-        raise ValueError(
-            f"the network has {functions.shape[-1]} outputs, the belief {target.shape[-1]}"
-        )
+    if functions.shape[-1] != outputs:
+        raise ValueError(f"the network has {functions.shape[-1]} outputs, the belief {outputs}")
 
 
 def _inputs(x: Float[Array, "points ..."]) -> str:
@@ -195,6 +192,11 @@ def _measure(
         some = jax.random.choice(key_some, len(every), (looked_at,), replace=False)
         x.append(every if looked_at == len(every) else every[some])
         functions = belief.sample(key_belief, x[-1], draws * (redraw + 1))
+        if functions.ndim != 3 or functions.shape[:2] != (draws * (redraw + 1), looked_at):
+            raise ValueError(
+                "belief.sample(key, x, n) must return an array of shape (n, points, outputs); for "
+                f"n={draws * (redraw + 1)} and {looked_at} points it gave {functions.shape}"
+            )
         targets.append(functions.reshape(redraw + 1, draws, *functions.shape[1:]))
     return jnp.stack(x), jnp.stack(targets)
 
