@@ -37,3 +37,24 @@ def draws(devices: int, path) -> list[np.ndarray]:
 def test_two_devices_and_one_give_the_same_draws_after_100_steps(tmp_path):
     for one, two in zip(draws(1, tmp_path / "1.npz"), draws(2, tmp_path / "2.npz"), strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-5, atol=1e-5)
+
+
+FIT = """
+import numpy as np
+from goodprior import BNNRegressor
+X = np.linspace(0, 1, 40)[:, None]
+BNNRegressor(hidden=(5,), chains=2, burn_in=20, draws=2, thinning=10, verbose=False).fit(X, X[:, 0])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("own", [False, True], ids=["the user's cache", "a folder of one's own"])
+def test_estimators_keep_compiled_programs_where_the_user_wants_them(tmp_path, own):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("JAX_")}
+    env["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    if own:
+        env["JAX_COMPILATION_CACHE_DIR"] = str(tmp_path / "own")
+    subprocess.run([sys.executable, "-c", FIT], env=env, check=True)
+    kept = tmp_path / "cache" / "goodprior" / "compiled"
+    assert kept.exists() != own
+    assert list((tmp_path / "own" if own else kept).iterdir())

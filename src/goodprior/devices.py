@@ -23,12 +23,19 @@ def use_all_cores(cores: int | None = None) -> int:
 
 
 def keep_compiled_programs(folder: Path | None = None) -> None:
-    """Keep what JAX compiles in a folder (default: the user's cache), so that it is done once."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    path = folder or home / "goodprior" / "compiled"
+    """Keep what JAX compiles in a folder (default: the user's cache), so that it is done once.
+
+    The estimators and the command line do so by themselves. A folder that JAX was given before
+    stays (JAX_COMPILATION_CACHE_DIR); JAX_ENABLE_COMPILATION_CACHE=false keeps nothing.
+    """
+    if folder is None:
+        if jax.config.jax_compilation_cache_dir is not None:
+            return
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        folder = home / "goodprior" / "compiled"
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return  # a machine without a writable home compiles every time
-    jax.config.update("jax_compilation_cache_dir", str(path))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from goodprior import checks
 from goodprior.baselines import Laplace
 from goodprior.data.scaling import Scaling
-from goodprior.devices import use_all_cores
+from goodprior.devices import keep_compiled_programs, use_all_cores
 from goodprior.estimators import trained
 from goodprior.estimators.checkpoint import Checkpoint
 from goodprior.estimators.interrupts import Deadline
@@ -82,6 +82,7 @@ class BNN(Settings):
         X, numbers = self._check_rows(X, y)
         weights = None if sample_weight is None else np.asarray(sample_weight, float)
         use_all_cores()
+        keep_compiled_programs()
         model = self._model(1 if numbers.ndim == 1 else numbers.shape[1])
         problem = self._describe(model, X, numbers, weights)
         trained.check(problem)
@@ -116,6 +117,7 @@ class BNN(Settings):
         refuse_bad_columns(X)
         X = validate_data(self, X, dtype=np.float64, allow_nd=True)
         use_all_cores()
+        keep_compiled_programs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         problem = self._describe(self._model(1), X, None)
         self._matched(problem, Checkpoint(None), jax.random.key(seed))
