@@ -14,6 +14,7 @@ from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array, Float
 
 Precisions = Float[Array | np.ndarray, " parameters"]
+Eigen = tuple[Float[np.ndarray, " _"], Float[np.ndarray, "_ _"]]  # values and vectors
 Jacobian = Float[Array | np.ndarray, "points out size"]
 
 
@@ -75,9 +76,9 @@ class Block(eqx.Module):
     in_vectors: Float[np.ndarray, "in in"]
 
     @classmethod
-    def of(cls, outs: Float[np.ndarray, "out out"], ins: Float[np.ndarray, "in in"]) -> "Block":
-        out_values, out_vectors = np.linalg.eigh(outs)
-        in_values, in_vectors = np.linalg.eigh(ins)
+    def of(cls, outs: Eigen, ins: Eigen) -> "Block":
+        """The block of `numpy.linalg.eigh` of both factors."""
+        (out_values, out_vectors), (in_values, in_vectors) = outs, ins
         return cls(np.maximum(out_values, 0), out_vectors, np.maximum(in_values, 0), in_vectors)
 
     @property

@@ -21,6 +21,8 @@ from goodprior.networks import Architecture, Conv, Dense, outputs
 ROWS = 256  # whose Jacobians are held at once
 LARGEST = 5000  # weights for which the whole matrix is formed
 
+LayerFactors = tuple[Any, list[Any]]  # a matrix over outputs, and one over inputs per parameter
+
 
 def flat_jacobian(
     architecture: Architecture, flat: Float[Array, " size"], x: Float[Array, "points ..."]
@@ -131,7 +133,14 @@ def kronecker_curvature(
         part = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), narrow)
         totals = part if totals is None else jax.tree.map(np.add, totals, part)
     assert totals is not None
-    return Kronecker(tuple(Block.of(outs, ins / data.rows) for outs, ins in totals))
+    return Kronecker(tuple(_blocks_of_layers(totals, data.rows)))
+
+
+def _blocks_of_layers(totals: list[LayerFactors], rows: int) -> Iterator[Block]:
+    """A block for each parameter; a layer's weights and biases share the factor of its outputs."""
+    for outs, inputs in totals:
+        eigen = np.linalg.eigh(outs)
+        yield from (Block.of(eigen, np.linalg.eigh(ins / rows)) for ins in inputs)
 
 
 @eqx.filter_jit
@@ -141,8 +150,8 @@ def _factors(
     flat: Float[Array, " size"],
     X: Array,
     y: Array,
-) -> list[tuple[Array, Array]]:
-    """`(sum g g^T, sum a a^T)` for each parameter, over some rows."""
+) -> list[LayerFactors]:
+    """`sum g g^T` of each layer, and `sum a a^T` of each of its parameters, over some rows."""
     network = architecture.network(architecture.arrays(flat))
     nodes, treedef = jax.tree.flatten(network, is_leaf=_known)
 
@@ -162,7 +171,7 @@ def _factors(
 
     jax.eval_shape(note_shapes, X[0])
 
-    def one(x: Array, y: Array) -> list[tuple[Array, Array]]:
+    def one(x: Array, y: Array) -> tuple[list[Array], list[Array]]:
         def forward(shifts: list[Array]) -> tuple[Array, list[Array]]:
             output, taps = tapped(shifts, x)
             return output, [tap.features for tap in taps]  # type: ignore[misc]
@@ -170,16 +179,19 @@ def _factors(
         zeros = [jnp.zeros(shape) for shape in shapes]
         output, back, features = jax.vjp(forward, zeros, has_aux=True)
         (slopes,) = jax.vmap(back)(_root(likelihood, output, y).T)
-        found = []
-        for layer, a, g in zip(layers, features, slopes, strict=True):
-            g = g.reshape(-1, g.shape[-1])  # the features of an output are its last axis
-            outs = g.T @ g
-            for leaf in jax.tree.leaves(layer):  # the weight, and the bias if there is one
-                inputs = a if leaf.ndim > 1 else jnp.ones((len(a), 1))
-                found.append((outs, inputs.T @ inputs / len(a)))
-        return found
+        return features, slopes
 
-    return jax.tree.map(lambda leaf: leaf.sum(axis=0), jax.vmap(one)(X, y))
+    found = []
+    for layer, a, g in zip(layers, *jax.vmap(one)(X, y), strict=True):
+        places = a.shape[1]
+        a, g = a.reshape(-1, a.shape[-1]), g.reshape(-1, g.shape[-1])
+        # The weight, and the bias if there is one: its input is 1 at every place.
+        inputs = [
+            a.T @ a / places if leaf.ndim > 1 else jnp.full((1, 1), float(len(X)))
+            for leaf in jax.tree.leaves(layer)
+        ]
+        found.append((g.T @ g, inputs))
+    return found
 
 
 def weights_vector(architecture: Architecture, arrays: PyTree) -> Float[Array, " size"]:
