@@ -52,7 +52,8 @@ class Local:
     def executor(self):
         from joblib.externals.loky import ProcessPoolExecutor
 
-        pool = ProcessPoolExecutor(self._workers, timeout=10)
+        # They must know it when they start: NumPy counts threads once it is imported.
+        pool = ProcessPoolExecutor(self._workers, timeout=10, env=_one_thread())
         with warnings.catch_warnings():
             # Workers that have come to hold much memory are replaced between jobs, as they should.
             warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
@@ -205,11 +206,16 @@ def attempt(function: str, job: Job, store: Store | None) -> Result | Failure:
 
 def use_one_thread() -> None:
     """Let a worker compute in one thread; it works until JAX computes something."""
+    os.environ.update(_one_thread())
+
+
+def _one_thread() -> dict[str, str]:
     flags = os.environ.get("XLA_FLAGS", "")
     if "xla_cpu_multi_thread_eigen" not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_multi_thread_eigen=false".strip()
-    for name in ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")  # NPROC: the size of XLA's own pool
+        flags = f"{flags} --xla_cpu_multi_thread_eigen=false".strip()
+    names = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    # NPROC is the size of XLA's own pool.
+    return {"XLA_FLAGS": flags, **{name: os.environ.get(name, "1") for name in names}}
 
 
 def versions() -> dict[str, str]:
