@@ -1,0 +1,111 @@
+"""Convolutions of a batch of images whose slopes are fast on a CPU too.
+
+XLA's convolution is as fast as others', but on a CPU the slope by its filters, which is a
+convolution with filters as large as the image, takes ten times as long as it should. Here that is a
+sum of products of matrices over a few images at a time, which stay in the processor's cache.
+
+It is a primitive of JAX, so that the rows of a batch are still together when the slope is taken,
+also where the network is written for one image and `vmap` makes the batch.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+from jaxtyping import Array, Float
+
+Images = Float[Array, "rows height width in"]
+Filters = Float[Array, "out size size in"]
+
+TOGETHER = 4  # images whose patches are held at once
+
+
+def convolve(x: Images, filters: Filters, stride: int = 1) -> Float[Array, "rows high wide out"]:
+    """The sums over all patches of the images, without padding.
+
+    >>> import jax.numpy as jnp
+    >>> convolve(jnp.ones((2, 5, 5, 3)), jnp.ones((4, 3, 3, 3))).shape
+    (2, 3, 3, 4)
+    """
+    return _primitive.bind(x, filters, stride=stride)
+
+
+def _plain(x: Images, filters: Filters, *, stride: int) -> Array:
+    return jax.lax.conv_general_dilated(
+        x, filters, (stride, stride), "VALID", dimension_numbers=("NHWC", "OHWI", "NHWC")
+    )
+
+
+def _by_images(slope: Array, x: Any, filters: Array, *, stride: int) -> Array:
+    """The slope by the images, of which only the shape is known."""
+    (found,) = jax.linear_transpose(
+        lambda x: _plain(x, filters, stride=stride), jax.ShapeDtypeStruct(*_kind(x))
+    )(slope)
+    return found
+
+
+def _by_filters(slope: Array, x: Array, filters: Any, *, stride: int) -> Array:
+    """The slope by the filters, of which only the shape is known."""
+    if jax.default_backend() != "cpu":
+        (found,) = jax.linear_transpose(
+            lambda filters: _plain(x, filters, stride=stride),
+            jax.ShapeDtypeStruct(*_kind(filters)),
+        )(slope)
+        return found
+    outputs, size, _, inputs = filters.aval.shape
+    rows, height, width, _ = slope.shape
+    together = min(TOGETHER, rows)
+    x, slope = (_in_parts(a, together) for a in (x, slope))
+
+    def add(total: Array, part: tuple[Array, Array]) -> tuple[Array, None]:
+        x, slope = part
+        across = [x[:, :, j : j + (width - 1) * stride + 1 : stride] for j in range(size)]
+        patches = jnp.concatenate(across, axis=-1)
+        flat = slope.reshape(-1, outputs)
+        products = [
+            patches[:, i : i + (height - 1) * stride + 1 : stride].reshape(len(flat), -1).T @ flat
+            for i in range(size)
+        ]
+        return total + jnp.stack(products), None
+
+    zero = jnp.zeros((size, size * inputs, outputs), slope.dtype)
+    total = jax.lax.scan(add, zero, (x, slope))[0]
+    return total.reshape(size, size, inputs, outputs).transpose(3, 0, 1, 2)
+
+
+def _in_parts(x: Array, together: int) -> Array:
+    """So many rows at a time; rows of zeros make the last part full."""
+    missing = -len(x) % together
+    if missing:
+        x = jnp.concatenate([x, jnp.zeros((missing, *x.shape[1:]), x.dtype)])
+    return x.reshape(-1, together, *x.shape[1:])
+
+
+def _kind(undefined: Any) -> tuple[tuple[int, ...], Any]:
+    return undefined.aval.shape, undefined.aval.dtype
+
+
+def _of_many(
+    arguments: tuple[Array, Array], axes: tuple[int | None, int | None], *, stride: int
+) -> tuple[Array, int]:
+    """Images of several batches are one batch; several sets of filters are XLA's business."""
+    x, filters = arguments
+    if axes[1] is not None:
+        return jax.vmap(lambda x, f: _plain(x, f, stride=stride), in_axes=axes)(x, filters), 0
+    x = jnp.moveaxis(x, axes[0], 0)  # type: ignore[arg-type]
+    y = convolve(x.reshape(-1, *x.shape[2:]), filters, stride)
+    return y.reshape(*x.shape[:2], *y.shape[1:]), 0
+
+
+_primitive = Primitive("convolve")
+_primitive.def_impl(jax.jit(_plain, static_argnames="stride"))
+_primitive.def_abstract_eval(
+    lambda x, filters, *, stride: jax.core.ShapedArray(
+        jax.eval_shape(lambda x, f: _plain(x, f, stride=stride), x, filters).shape, x.dtype
+    )
+)
+mlir.register_lowering(_primitive, mlir.lower_fun(_plain, multiple_results=False))
+ad.defbilinear(_primitive, _by_images, _by_filters)
+batching.primitive_batchers[_primitive] = _of_many
