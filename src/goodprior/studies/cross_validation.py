@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Of one hidden layer, in the order of the network's parameters.
 SCALES = ("hidden_weight", "hidden_bias", "output_weight", "output_bias")
-TRIALS = {"paper": 100, "quick": 8}  # of Bayesian optimisation
+TRIALS = {"paper": 100, "quick": 50}  # of Bayesian optimisation
 LABELS = {
     "grid": "grid search",
     "bo": "Bayesian optimisation",
@@ -195,7 +195,7 @@ STUDY = Study(
         ),
     },
     cuts="chains of 3,000 steps (1,000 of burn-in, 10 draws 200 apart) instead of 62,000, 16 "
-    "priors on the grid instead of 6,561 and 8 by Bayesian optimisation instead of 100, boston "
+    "priors on the grid instead of 6,561 and 50 by Bayesian optimisation instead of 100, boston "
     "only, matching by the energy distance",
     grid=grid,
     run=run,

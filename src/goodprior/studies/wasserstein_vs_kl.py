@@ -22,7 +22,7 @@ LABELS = {
     "energy": "energy distance",
 }
 SIZES = {
-    "paper": {"steps": 200, "posterior_every": 20, "points": 500, "draws_compared": 5000},
+    "paper": {"steps": 200, "posterior_every": 40, "points": 500, "draws_compared": 5000},
     "quick": {"steps": 40, "posterior_every": 20, "points": 100, "draws_compared": 500},
 }
 
