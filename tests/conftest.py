@@ -1,12 +1,22 @@
 """What all tests share."""
 
+import atexit
 import os
+import shutil
+import tempfile
 
 # Most of a test's time is compilation: programs this small need no optimising.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
+# What a test has compiled serves the programs that it and others start. Each process that runs
+# tests has a folder of its own: JAX does not lock it.
+os.environ["JAX_COMPILATION_CACHE_DIR"] = tempfile.mkdtemp(prefix="goodprior-compiled-")
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.3"
+
 import pytest
 from jaxtyping import config
+
+atexit.register(shutil.rmtree, os.environ["JAX_COMPILATION_CACHE_DIR"], ignore_errors=True)
 
 
 @pytest.fixture
