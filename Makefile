@@ -10,10 +10,10 @@ demo: $(VENV)/.installed
 	$(BIN)/goodprior demo
 
 test: $(VENV)/.installed-dev
-	$(BIN)/pytest -n $(WORKERS) -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "not slow"
 
 test-slow: $(VENV)/.installed-dev
-	$(BIN)/pytest -n $(WORKERS) -m slow
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m slow
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

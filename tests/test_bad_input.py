@@ -136,7 +136,7 @@ MATCHING = {
     "other outputs": (lambda: _match(_prior(2)), "the network has 2 outputs, the belief 1"),
     "a belief of the wrong shape": (
         lambda: _match(belief=Flat()),
-        r"shape \(n, points, outputs\); for n=2 and 9 points it gave \(2, 9\)",
+        r"shape \(n, points, outputs\); for n=64 and 9 points it gave \(64, 9\)",
     ),
     "no steps": (lambda: _match(steps=0), "steps must be a whole number of at least 1, got 0"),
     "one draw": (lambda: _match(draws=1), "draws must be a whole number of at least 2, got 1"),
