@@ -29,7 +29,7 @@ def keep_compiled_programs(folder: Path | None = None) -> None:
     stays (JAX_COMPILATION_CACHE_DIR); JAX_ENABLE_COMPILATION_CACHE=false keeps nothing.
     """
     if folder is None:
-        if jax.config.jax_compilation_cache_dir is not None:
+        if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
             return
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         folder = home / "goodprior" / "compiled"

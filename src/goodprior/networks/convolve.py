@@ -11,6 +11,7 @@ also where the network is written for one image and `vmap` makes the batch.
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
