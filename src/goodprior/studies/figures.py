@@ -100,7 +100,7 @@ def curves(
     datasets = list(dict.fromkeys(rows["dataset"]))
     columns = min(4, len(datasets))
     lines = -(-len(datasets) // columns)
-    figure = plots.new_figure(lines, columns, panel=(2.8, 2.2))
+    figure = plots.new_figure(lines, columns, panel=(2.8, 2.9))
     axes = figure.subplots(lines, columns, squeeze=False).ravel()
     for ax in axes[len(datasets) :]:
         ax.set_axis_off()
