@@ -8,6 +8,7 @@ It is a primitive of JAX, so that the rows of a batch are still together when th
 also where the network is written for one image and `vmap` makes the batch.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -41,20 +42,13 @@ def _plain(x: Images, filters: Filters, *, stride: int) -> Array:
 
 def _by_images(slope: Array, x: Any, filters: Array, *, stride: int) -> Array:
     """The slope by the images, of which only the shape is known."""
-    (found,) = jax.linear_transpose(
-        lambda x: _plain(x, filters, stride=stride), jax.ShapeDtypeStruct(*_kind(x))
-    )(slope)
-    return found
+    return _transposed(lambda x: _plain(x, filters, stride=stride), x, slope)
 
 
 def _by_filters(slope: Array, x: Array, filters: Any, *, stride: int) -> Array:
     """The slope by the filters, of which only the shape is known."""
     if jax.default_backend() != "cpu":
-        (found,) = jax.linear_transpose(
-            lambda filters: _plain(x, filters, stride=stride),
-            jax.ShapeDtypeStruct(*_kind(filters)),
-        )(slope)
-        return found
+        return _transposed(lambda filters: _plain(x, filters, stride=stride), filters, slope)
     outputs, size, _, inputs = filters.aval.shape
     rows, height, width, _ = slope.shape
     together = min(TOGETHER, rows)
@@ -84,8 +78,10 @@ def _in_parts(x: Array, together: int) -> Array:
     return x.reshape(-1, together, *x.shape[1:])
 
 
-def _kind(undefined: Any) -> tuple[tuple[int, ...], Any]:
-    return undefined.aval.shape, undefined.aval.dtype
+def _transposed(linear: Callable[[Array], Array], unknown: Any, slope: Array) -> Array:
+    """XLA's own slope of a linear function by an argument of which only the shape is known."""
+    shape = jax.ShapeDtypeStruct(unknown.aval.shape, unknown.aval.dtype)
+    return jax.linear_transpose(linear, shape)(slope)[0]
 
 
 def _of_many(
