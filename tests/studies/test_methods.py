@@ -122,4 +122,4 @@ def test_what_is_trained_says_for_how_long():
     assert {m for m, e in epochs.items() if e is None} == {
         "fg", "fh", "gpi-g", "gpi-h", "gpi-nf", "fg+ts",
     }  # fmt: skip
-    assert protocol.table_settings("protein", "fbnn", 1, 0, choice)["batch_size"] == 1000
+    assert protocol.table_settings("protein", "fbnn", 1, 0, choice)["epochs"] == 15

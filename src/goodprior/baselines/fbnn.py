@@ -24,6 +24,7 @@ from goodprior.inference.likelihoods import Gaussian
 from goodprior.inference.posterior import Posterior
 from goodprior.matching.kl import KLStein
 from goodprior.networks import Architecture
+from goodprior.noise import fast_normal
 from goodprior.priors import GaussianPrior
 
 STARTING_STD = 0.1  # of the weights
@@ -37,7 +38,7 @@ class Factorised(NamedTuple):
 
     def sample(self, key: PRNGKeyArray, architecture: Architecture) -> PyTree:
         """The arrays of one network."""
-        noise = architecture.arrays(jax.random.normal(key, (architecture.size,)))
+        noise = architecture.arrays(fast_normal(key, (architecture.size,)))
         return jax.tree.map(lambda m, s, e: m + jnp.exp(s) * e, self.mean, self.log_std, noise)
 
 
@@ -81,7 +82,7 @@ def fit_fbnn(
     key: PRNGKeyArray,
     belief: GaussianProcess | None = None,
     epochs: int = 1000,
-    learning_rate: Rate = 0.003,
+    learning_rate: Rate = 0.01,
     batch_size: int | None = None,
     elsewhere: int = 20,
     functions: int = 100,

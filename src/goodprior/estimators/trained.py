@@ -24,8 +24,8 @@ MODE_STEPS = 5000  # Adam steps, at most, to a mode
 MODE_BATCH = 64
 ENSEMBLE_STEPS = (1000, 5000)  # at least, at most; between them the paper's 50 epochs
 ENSEMBLE_BATCH = 32
-FBNN_STEPS = 2000
-FBNN_BATCH = 100
+FBNN_STEPS = 4000
+FBNN_BATCH = 32
 EVIDENCE = MarginalLikelihood(burn_in=5, every=5, learn_noise=True, learn_prior=False)
 
 NO_PRIOR = ("ensemble", "fbnn")  # methods without a prior over weights

@@ -104,7 +104,7 @@ def squared_mmd(a: Functions, b: Others, lengthscale: float | None = None) -> Fl
     The kernel compares whole functions, by the Euclidean distance over points and outputs. The
     paper's lengthscale is `sqrt(2 * inputs)`; without one, the median distance within `b` is taken.
     """
-    width = _median_distance(b) if lengthscale is None else lengthscale
+    width = median_distance(b) if lengthscale is None else lengthscale
 
     def kernel(x: Array, y: Array) -> Array:
         return jnp.exp(-0.5 * (pairwise_distances(x, y) / width) ** 2)
@@ -116,7 +116,8 @@ def squared_mmd(a: Functions, b: Others, lengthscale: float | None = None) -> Fl
     return within(a) + within(b) - 2 * kernel(a, b).mean()
 
 
-def _median_distance(a: Functions) -> Float[Array, ""]:
+def median_distance(a: Functions) -> Float[Array, ""]:
+    """The median of the distances between functions, `squared_mmd`'s own lengthscale."""
     return jnp.median(pairwise_distances(a, a)[jnp.triu_indices(len(a), 1)])
 
 
