@@ -19,6 +19,28 @@ from jaxtyping import config
 atexit.register(shutil.rmtree, os.environ["JAX_COMPILATION_CACHE_DIR"], ignore_errors=True)
 
 
+SLOW_EXAMPLES = (
+    "BNNClassifier",
+    "BNNRegressor",
+    "FlowPrior",
+    "LearnedNoise",
+    "PreResNet20",
+    "fit_ensemble",
+    "fit_fbnn",
+    "fit_laplace",
+    "match",
+    "sample_posterior",
+    "stein_score",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Examples in docstrings cannot be marked where they stand."""
+    for item in items:
+        if isinstance(item, pytest.DoctestItem) and item.name.split(".")[-1] in SLOW_EXAMPLES:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def as_users_run_it():
     """Without the shape checks of the test set-up: what a wrong argument meets in normal use."""

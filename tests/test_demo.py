@@ -8,6 +8,7 @@ from goodprior.beliefs import Grid
 from goodprior.networks import MLP
 
 
+@pytest.mark.slow
 def test_the_demo_in_short_shows_the_belief_and_a_prior_that_comes_closer(tmp_path, monkeypatch):
     """With a small network, few points and short chains: what it shows, not how well."""
     monkeypatch.setattr(demo, "POINTS", Grid([-6.0], [6.0], per_input=20))

@@ -86,6 +86,7 @@ def test_the_factors_are_means_of_inputs_and_sums_of_slopes():
     np.testing.assert_allclose(_matrix(block), np.kron(slopes, hidden.T @ hidden / 20), atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [full_curvature, kronecker_curvature])
 def test_determinant_covariance_and_draws_belong_to_one_matrix(form):
     architecture, _, flat, data = case = _case("classes")

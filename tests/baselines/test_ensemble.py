@@ -28,6 +28,7 @@ def test_members_differ_and_the_noise_is_where_it_is():
     assert std[1] == pytest.approx(0.35, abs=0.1)
 
 
+@pytest.mark.slow
 def test_weight_decay_is_the_precision_of_a_gaussian_prior():
     """For a linear network both have one optimum, from wherever the training starts."""
     decay, settings = 0.3, {"epochs": 400, "batch_size": None, "learning_rate": 0.05}
@@ -57,6 +58,7 @@ def test_weight_decay_is_chosen_by_validation():
     assert (ensemble.chains, ensemble.draws_per_chain) == (2, 1)
 
 
+@pytest.mark.slow
 def test_classes():
     labels = (X[:, 0] > 0).astype(int) + (X[:, 0] > 1)
     network = MLP(1, (20,), 3, key=jax.random.key(0))

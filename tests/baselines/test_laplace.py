@@ -2,6 +2,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import jax
@@ -36,13 +37,17 @@ def _fading(epoch):
 
 
 EXACT = {"epochs": 600, "learning_rate": _fading, "batch_size": None, "key": jax.random.key(1)}
-MODE = fit_map(LINEAR, Gaussian(NOISE), X, Y, **EXACT)
+
+
+@cache
+def _mode():
+    return fit_map(LINEAR, Gaussian(NOISE), X, Y, **EXACT)
 
 
 @pytest.mark.parametrize("structure", ["full", "kron"])
 def test_linear_regression_has_its_exact_posterior_and_evidence(structure):
     """Kronecker factors are exact too: one output, and centred inputs part weights from bias."""
-    laplace = laplace_at(MODE, X, Y, structure=structure, key=jax.random.key(2))
+    laplace = laplace_at(_mode(), X, Y, structure=structure, key=jax.random.key(2))
     prior = np.diag([1.5**2, 1.5**2, 0.7**2])
     features, new = _features(X), _features(NEW)
     covariance = np.linalg.inv(features.T @ features / NOISE + np.linalg.inv(prior))
@@ -64,7 +69,7 @@ def test_linear_regression_has_its_exact_posterior_and_evidence(structure):
 
 
 def test_functions_are_drawn_jointly():
-    laplace = laplace_at(MODE, X, Y, draws=4000, key=jax.random.key(2))
+    laplace = laplace_at(_mode(), X, Y, draws=4000, key=jax.random.key(2))
     mean, covariance = laplace.moments(NEW)
     functions = np.asarray(laplace.functions(NEW))
     assert functions.shape == (4000, 7, 1)
@@ -75,6 +80,7 @@ def test_functions_are_drawn_jointly():
     np.testing.assert_allclose(_features(NEW) @ inside, functions[..., 0].T, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_the_evidence_is_maximised_by_the_prior_that_is_found():
     """The closed form of linear regression, maximised over both scales on a grid."""
     laplace = fit_laplace(
@@ -144,7 +150,7 @@ def test_predictions_are_on_the_scale_of_the_data():
 
 
 def test_rows_with_other_columns_are_refused(as_users_run_it):
-    laplace = laplace_at(MODE, X, Y, key=jax.random.key(2))
+    laplace = laplace_at(_mode(), X, Y, key=jax.random.key(2))
     for ask in (laplace.predict, laplace.functions):
         with pytest.raises(ValueError, match="does not take rows of X, which has 3 columns"):
             ask(np.ones((4, 3)))

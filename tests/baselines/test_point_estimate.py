@@ -56,6 +56,7 @@ def test_with_a_scaling_everything_stays_on_its_own_scale():
     assert abs(float(posterior.predict(X).mean.mean()) - wide.mean()) < 10
 
 
+@pytest.mark.slow
 def test_patience_keeps_rows_aside_and_stops():
     posterior = fit_map(
         GaussianPrior(SMALL), Gaussian(0.25), X, Y, epochs=2000, patience=10, key=jax.random.key(1)
@@ -92,6 +93,7 @@ def test_early_stopping_keeps_the_weights_that_did_best_on_rows_kept_aside():
     assert nll(stopped.predict(fresh), truth) < nll(whole.predict(fresh), truth)
 
 
+@pytest.mark.slow
 def test_a_classifier_separates_two_blobs():
     labels = (X[:, 0] > 0).astype(int)
     posterior = fit_early_stopping(SMALL, Binary(), X, labels, epochs=100, key=jax.random.key(1))

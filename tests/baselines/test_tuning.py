@@ -47,6 +47,7 @@ def _fit_constant(variance, X, y, key):
     return Constant(variance, y)
 
 
+@pytest.mark.slow
 def test_the_noise_variance_that_made_the_data_is_chosen():
     def fit(variance, X, y, key):
         prior = GaussianPrior(LINEAR)

@@ -188,6 +188,7 @@ def test_the_pictures_alone(fitted, folder):
     assert min(height, width) > 300
 
 
+@pytest.mark.slow
 def test_classes_are_told_by_themselves(folder):
     table().to_csv("data.csv", index=False)
     drop = [part for name in ("code", "y", "z", "colour", "day") for part in ("--drop", name)]
@@ -357,6 +358,7 @@ def _press_first(monkeypatch):
     monkeypatch.setattr(sampling, "sample_posterior", pressed)
 
 
+@pytest.mark.slow
 def test_after_ctrl_c_the_draws_are_saved_and_the_same_command_goes_on(folder, monkeypatch, capfd):
     table().to_csv("data.csv", index=False)
     command = ("data.csv", "--target", "y", "--seed", "1", *DROP)

@@ -59,6 +59,7 @@ def test_the_belief_is_said_in_a_sentence(regressor):
     assert f"{1.05 * Y.std():.3g}" in repr(regressor.belief_)
 
 
+@pytest.mark.slow
 def test_sampling_more_gives_the_draws_of_a_longer_fit(regressor):
     longer = BNNRegressor(**{**SMALL, "draws": 17}).fit(frame_of(X), Y)
     more = BNNRegressor(**SMALL).fit(frame_of(X), Y).sample_more(2)
@@ -110,6 +111,7 @@ def test_the_classifier_knows_its_labels(classifier):
         classifier.loo(X[:2], ["high", "middle"])
 
 
+@pytest.mark.slow
 def test_a_matched_prior_is_used_again_without_matching(regressor):
     again = BNNRegressor(**{**SMALL, "prior": regressor.prior_, "distance": "nonsense"})
     again.fit(X, Y)
@@ -169,6 +171,7 @@ def test_weights_count_rows_in_distribution():
     assert np.abs(unweighted.predict(rows) - other.predict(rows)).mean() > 0
 
 
+@pytest.mark.slow
 def test_a_budget_ends_the_run_with_what_there_is():
     with pytest.warns(UserWarning, match="budget"):
         model = BNNRegressor(**{**SMALL, "draws": 10_000}, budget=1.0).fit(X, Y)
@@ -207,7 +210,8 @@ def test_bad_columns_of_a_frame_are_named(column, message):
         BNNRegressor(**SMALL).fit(frame, np.arange(4.0))
 
 
-@pytest.mark.parametrize("prior", ["fg", pytest.param("gpi-g", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", ["fg", "gpi-g"])
 def test_ten_thousand_columns_fit(prior):
     """More columns than rows by far: matching, chains and the far-away check all cope."""
     rng = np.random.default_rng(0)
@@ -281,6 +285,7 @@ def test_bad_settings_meet_a_clear_error(settings, message):
         BNNRegressor(**{**SMALL, **settings}).fit(X, Y)
 
 
+@pytest.mark.slow
 def test_pictures_of_prior_and_posterior(regressor, classifier, tmp_path):
     for i, figure in enumerate(
         (

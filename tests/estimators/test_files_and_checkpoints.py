@@ -58,6 +58,7 @@ def test_another_fit_does_not_take_up_a_checkpoint(tmp_path):
         BNNRegressor(**{**BRIEF, "thinning": 60}).fit(X, Y, checkpoint=tmp_path / "run")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["sghmc", pytest.param("nuts", marks=pytest.mark.slow)])
 def test_a_longer_fit_takes_up_the_checkpoint_of_a_shorter_one(tmp_path, method):
     """Bit by bit the draws of a run that was as long from the start."""
@@ -77,6 +78,7 @@ def test_a_longer_fit_takes_up_the_checkpoint_of_a_shorter_one(tmp_path, method)
     np.testing.assert_array_equal(shorter.predict(X), whole.predict(X))
 
 
+@pytest.mark.slow
 def test_a_run_that_needed_a_shorter_step_goes_on_with_that_step(tmp_path, monkeypatch):
     """Whether it is taken up from a checkpoint or by `sample_more`."""
     tried = []

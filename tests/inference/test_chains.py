@@ -125,6 +125,7 @@ def test_all_rows_as_a_batch_are_the_same_as_no_batches():
     assert eqx.tree_equal(_short(batch_size=ROWS).draws, _short(batch_size=None).draws)
 
 
+@pytest.mark.slow
 def test_the_report_counts_clamped_noise():
     report = _short(sampler=SGHMC(step_size=0.05, momentum_decay=0.001)).report
     assert report["steps"] == 360

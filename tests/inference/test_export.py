@@ -45,6 +45,7 @@ def test_the_exported_weights_are_those_of_the_functions(prior):
             np.testing.assert_allclose(found[chain, draw], by_hand[:, 0], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_arviz_sees_the_convergence_that_we_see(tmp_path):
     xarray = pytest.importorskip("xarray")
     pytest.importorskip("h5netcdf")

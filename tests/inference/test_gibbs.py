@@ -102,6 +102,7 @@ def test_sampler_and_gibbs_step_leave_the_joint_distribution_as_it_is():
     assert np.abs(z).max() < LIMIT, z
 
 
+@pytest.mark.slow
 def test_a_wrong_gibbs_step_is_found_out():
     z = geweke_z(SoftplusTooLate(PRIOR.architecture, 1.0, 1.0))
     assert np.abs(z).max() > 2 * LIMIT, z

@@ -53,6 +53,7 @@ def test_half_the_temperature_halves_the_covariance():
     assert posterior.report["temperature"] == 0.5
 
 
+@pytest.mark.slow
 def test_the_report_has_the_asked_and_the_effective_temperature():
     """Full batch with exact noise: what is asked is what is sampled."""
     posterior = sample_posterior(
@@ -80,6 +81,7 @@ def test_the_report_has_the_asked_and_the_effective_temperature():
     assert_mean(squares.mean(axis=1), np.diag(covariance) / 2)  # chains are independent
 
 
+@pytest.mark.slow
 def test_a_cold_posterior_at_the_papers_settings_has_nearly_all_noise_clamped():
     """Step 0.01, momentum decay 0.01, 32 rows a step, and little noise: it says so itself."""
     x = np.random.default_rng(0).uniform(-2, 2, (200, 1))

@@ -43,6 +43,7 @@ def _fit(metric, state, key):
     return metric.fit(key, state, lambda i: (FUNCTIONS, TARGET))
 
 
+@pytest.mark.slow
 def test_several_outputs_share_one_critic_and_are_summed():
     metric = Wasserstein(critic_steps=5, width=20)
     state = _fit(metric, metric.init(jax.random.key(0), POINTS), jax.random.key(1))

@@ -44,6 +44,7 @@ def test_a_convolutional_prior_comes_nearer_to_the_belief(distance):
     assert found.history.after.energy_distance < found.history.before.energy_distance
 
 
+@pytest.mark.slow
 def test_kl_sees_images_as_rows_of_pixels():
     distance = KL().of(GaussianProcess(rbf(20.0)))
     functions = jax.random.normal(jax.random.key(6), (3, 6, 1))

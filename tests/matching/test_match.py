@@ -71,6 +71,7 @@ class Lines:
         return rng.normal(size=(n, 1, 1)) * 0.5 * np.asarray(x)[None]
 
 
+@pytest.mark.slow
 def test_anything_with_a_sample_method_is_a_belief():
     _, history = match(PRIOR, Lines(), POINTS, distance=ENERGY, key=jax.random.key(1))
     assert history.after.energy_distance < history.before.energy_distance / 3
@@ -90,7 +91,7 @@ def test_a_belief_without_finite_functions_stops_the_match():
         match(PRIOR, Nowhere(), POINTS, distance=ENERGY, key=jax.random.key(1))
 
 
-@pytest.mark.parametrize("name", ["energy", "wasserstein"])
+@pytest.mark.parametrize("name", ["energy", pytest.param("wasserstein", marks=pytest.mark.slow)])
 def test_the_same_seed_gives_the_same_prior_bit_for_bit(name):
     distance = WAYS[name][0]
     runs = [

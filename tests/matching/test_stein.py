@@ -20,6 +20,7 @@ def test_the_score_of_a_gaussian(dim):
     assert _error(_score(x), -(x - 3.0) / scales**2) < 0.1
 
 
+@pytest.mark.slow
 def test_the_score_of_a_mixture():
     key_which, key_x = jax.random.split(jax.random.key(1))
     centres = jnp.array([[-2.0, 0.0], [2.0, 1.0]])

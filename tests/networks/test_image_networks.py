@@ -38,6 +38,7 @@ def test_outputs_are_of_order_one_for_standard_normal_weights(name, side):
     assert 0.5 < float(functions.std()) < 3
 
 
+@pytest.mark.slow
 def test_only_the_residual_network_normalises_and_its_convolutions_have_no_bias():
     names = [p.name for p in Architecture(PreResNet20(key=jax.random.key(0))).parameters]
     assert [name for name in names if name.endswith("bias")] == ["layer.bias"]

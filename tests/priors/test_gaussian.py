@@ -112,6 +112,7 @@ def test_bad_scales_are_refused(scale, message):
         GaussianPrior(MLP(1, (2,), 1, key=jax.random.key(0)), scale)
 
 
+@pytest.mark.slow
 def test_fixed_scales_stay_as_they_are_when_the_others_are_matched():
     network = MLP(1, (10,), 1, key=jax.random.key(0))
     prior = GaussianPrior(network, SCALES, fixed=("layers.0.weight", "layers.1.bias"))

@@ -64,6 +64,7 @@ def test_the_default_says_what_its_description_says():
     assert high == pytest.approx(5, rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_posterior_of_the_noise_agrees_with_quadrature():
     """Given its variance everything is Gaussian, so that only one integral is left."""
     posterior = sample_posterior(

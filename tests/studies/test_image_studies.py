@@ -137,6 +137,7 @@ def test_small_sets_have_as_many_images_of_each_class():
     np.testing.assert_array_equal(balanced(y, 1000, seed=0), np.arange(len(y)))
 
 
+@pytest.mark.slow
 def test_images_are_standardised_by_channel_and_believed_in_smoothly(tiny_images):
     settings = {"dataset": "cifar10", "rows": 30, "split": 0, "test_rows": 7}
     problem, X_test, y_test = image_problem_and_test(settings)
@@ -180,6 +181,7 @@ def test_the_papers_numbers_stand_beside_ours():
     assert np.isnan(nll["paper_spread"])  # the printed one is no measurement
 
 
+@pytest.mark.slow
 def test_corruptions_are_scored_one_by_one(tiny_images, sure_of_bright_images):
     one, jobs = _settings("cifar10-corrupted", methods=("fg", "gpi-g"))
     rows = _rows(one, [{**job, "test_rows": 10} for job in jobs])
@@ -214,6 +216,7 @@ def test_foreign_images_have_the_larger_entropy(tiny_images, sure_of_bright_imag
     assert [ax.get_title()[:5] for ax in figure.axes] == ["MNIST", "notMN"]
 
 
+@pytest.mark.slow
 def test_class_priors_of_belief_and_weights(tiny_images):
     one, jobs = _settings("class-priors", methods=("gp", "fg", "fh"))
     rows = _rows(one, [{**job, "draws": 40} for job in jobs])

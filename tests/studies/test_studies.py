@@ -172,6 +172,7 @@ def test_joint_and_separate_are_watched_on_the_way(tiny_data, monkeypatch):
     assert set(one.figures(rows)) == {"mmd"}
 
 
+@pytest.mark.slow
 def test_standard_weights_are_far_from_the_process():
     one = study("function-priors")
     jobs = one.jobs(one.choose("quick", methods=("fg", "gp"), depths=(2,)))
