@@ -15,7 +15,7 @@ from goodprior import plots
 from goodprior.beliefs import GaussianProcess, Grid, Near, rbf
 from goodprior.data.examples import Example, gap_1d
 from goodprior.evaluation import diagnose, nll, rmse
-from goodprior.inference import Gaussian, sample_posterior
+from goodprior.inference import SGHMC, Gaussian, sample_posterior
 from goodprior.inference.predictive import Prediction
 from goodprior.matching import Distance, Energy, Match, compare, match
 from goodprior.networks import MLP
@@ -28,8 +28,11 @@ POINTS = Grid([-6.0], [6.0], per_input=200)
 # Units of the first layer bend where their bias is minus their weight times x. With biases as wide
 # as the range is, they bend all over it, and functions are as rough at the rim as in the middle;
 # tuned with the rest, the two scales end where the middle is too rough and the rim too smooth.
-# Weights of one over the lengthscale, and biases that reach to the end of the range.
-SPREAD_OUT = {"layers.0.weight": 1 / 0.6, "layers.0.bias": 6 / 0.6}
+# The weights make functions cross zero as often as the belief's, and the biases reach to the end.
+SPREAD_OUT = {"layers.0.weight": 1.75 / 0.6, "layers.0.bias": 6 * 1.75 / 0.6}
+# Chains find their way in the gap slowly. With twice the usual step they get further, and for
+# Gaussian priors the effective temperature of most weights is still between 0.94 and 1.02.
+LONGER = SGHMC(step_size=0.02)
 # Over the whole range the energy distance hardly sees how rough functions are; over six
 # lengthscales it does.
 NEIGHBOURHOODS = Near(POINTS, size=60)
@@ -58,10 +61,7 @@ def run(
     burn_in: int = 2000,
     quiet: bool = False,
 ) -> tuple[Example, list[Panel]]:
-    """The exact GP and the posterior of a network under each prior, on the same data.
-
-    Chains find their way in the gap slowly: the longer they are, the narrower it comes out.
-    """
+    """The exact GP and the posterior of a network under each prior, on the same data."""
     data = gap_1d()
     panels = [exact_panel(data, seed)]
     for i, method in enumerate(methods):
@@ -132,6 +132,7 @@ def network_panel(
             data.X,
             data.y,
             key=key_sample,
+            sampler=LONGER if isinstance(prior, GaussianPrior) else None,
             burn_in=burn_in,
             draws=draws,
             thinning=thinning,
