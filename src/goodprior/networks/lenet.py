@@ -35,7 +35,7 @@ class LeNet5(eqx.Module):
 
     def __call__(self, x: Image) -> Float[Array, " out"]:
         for conv in self.convs:
-            x = max_pool(jax.nn.relu(conv(x)))
+            x = jax.nn.relu(max_pool(conv(x)))  # the same as pooling last, with less to do
         return self.head(x.ravel())
 
 
