@@ -7,22 +7,25 @@ import pytest
 from goodprior.networks.convolve import TOGETHER, convolve
 
 
-def plain(x, filters, stride):
+def plain(x, filters, stride, margin):
+    x = jnp.pad(x, ((0, 0), (margin, margin), (margin, margin), (0, 0)))
     return jax.lax.conv_general_dilated(
         x, filters, (stride, stride), "VALID", dimension_numbers=("NHWC", "OHWI", "NHWC")
     )
 
 
-@pytest.fixture(params=[(TOGETHER + 1, 3, 1), (TOGETHER, 3, 2), (3, 5, 1), (1, 1, 2)], ids=str)
+@pytest.fixture(
+    params=[(TOGETHER + 1, 3, 1, 1), (TOGETHER, 3, 2, 1), (3, 5, 1, 0), (1, 1, 2, 0)], ids=str
+)
 def case(request):
-    rows, size, stride = request.param
+    rows, size, *how = request.param
     first, second = jax.random.split(jax.random.key(0))
     x = jax.random.normal(first, (rows, 9, 8, 2))
-    return x, jax.random.normal(second, (3, size, size, 2)), stride
+    return x, jax.random.normal(second, (3, size, size, 2)), how
 
 
-def loss(convolution, stride):
-    return lambda x, filters: jnp.sin(convolution(x, filters, stride)).sum()
+def loss(convolution, how):
+    return lambda x, filters: jnp.sin(convolution(x, filters, *how)).sum()
 
 
 def near(a, b):
@@ -30,27 +33,27 @@ def near(a, b):
 
 
 def test_values_and_slopes(case):
-    x, filters, stride = case
+    x, filters, how = case
     found, expected = (
-        jax.value_and_grad(loss(c, stride), (0, 1))(x, filters) for c in (convolve, plain)
+        jax.value_and_grad(loss(c, how), (0, 1))(x, filters) for c in (convolve, plain)
     )
     assert near(found, expected)
 
 
 def test_the_slope_of_images_one_by_one_is_that_of_their_batch(case):
-    x, filters, stride = case
+    x, filters, how = case
 
     def together(filters):
-        return jax.vmap(lambda row: loss(convolve, stride)(row[None], filters))(x).sum()
+        return jax.vmap(lambda row: loss(convolve, how)(row[None], filters))(x).sum()
 
-    each = jax.vmap(jax.grad(loss(convolve, stride), 1), (0, None))(x[:, None], filters)
-    expected = jax.grad(loss(plain, stride), 1)(x, filters)
+    each = jax.vmap(jax.grad(loss(convolve, how), 1), (0, None))(x[:, None], filters)
+    expected = jax.grad(loss(plain, how), 1)(x, filters)
     assert near(jax.grad(together)(filters), expected)
     assert near(each.sum(0), expected)
 
 
 def test_several_sets_of_filters(case):
-    x, filters, stride = case
+    x, filters, how = case
     many = jnp.stack([filters, 2 * filters])
-    slopes = jax.vmap(jax.grad(loss(convolve, stride), 1), (None, 0))(x, many)
-    assert near(slopes[1], jax.grad(loss(plain, stride), 1)(x, many[1]))
+    slopes = jax.vmap(jax.grad(loss(convolve, how), 1), (None, 0))(x, many)
+    assert near(slopes[1], jax.grad(loss(plain, how), 1)(x, many[1]))

@@ -57,11 +57,11 @@ class Conv(eqx.Module):
             raise ValueError(f'padding="same" needs filters of an odd size, got {size}')
 
     def __call__(self, x: Image) -> Features:
-        filters, padded = self.weight / jnp.sqrt(self.weight[0].size), self._padded(x)
-        if _squares_are_faster(padded, filters, self.stride):
-            y = _by_squares(padded, filters)
+        filters = self.weight / jnp.sqrt(self.weight[0].size)
+        if _squares_are_faster(x, filters, self.stride):
+            y = _by_squares(self._padded(x), filters)
         else:
-            y = convolve(padded[None], filters, self.stride)[0]
+            y = convolve(x[None], filters, self.stride, self._margin)[0]
         return y if self.bias is None else y + self.bias
 
     def patches(self, x: Image) -> Float[Array, "places patch"]:
@@ -79,8 +79,12 @@ class Conv(eqx.Module):
         together = jnp.stack(shifted, axis=2)
         return together.reshape(-1, self.weight[0].size) / jnp.sqrt(self.weight[0].size)
 
+    @property
+    def _margin(self) -> int:
+        return self.weight.shape[1] // 2 if self.padding == "same" else 0
+
     def _padded(self, x: Image) -> Features:
-        margin = self.weight.shape[1] // 2 if self.padding == "same" else 0
+        margin = self._margin
         return jnp.pad(x, ((margin, margin), (margin, margin), (0, 0))) if margin else x
 
 

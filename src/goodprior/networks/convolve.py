@@ -9,6 +9,7 @@ also where the network is written for one image and `vmap` makes the batch.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -24,50 +25,62 @@ Filters = Float[Array, "out size size in"]
 TOGETHER = 4  # images whose patches are held at once
 
 
-def convolve(x: Images, filters: Filters, stride: int = 1) -> Float[Array, "rows high wide out"]:
-    """The sums over all patches of the images, without padding.
+def convolve(
+    x: Images, filters: Filters, stride: int = 1, margin: int = 0
+) -> Float[Array, "rows high wide out"]:
+    """The sums over all patches of the images, with a `margin` of zeros around them.
 
     >>> import jax.numpy as jnp
     >>> convolve(jnp.ones((2, 5, 5, 3)), jnp.ones((4, 3, 3, 3))).shape
     (2, 3, 3, 4)
     """
-    return _primitive.bind(x, filters, stride=stride)
+    return _primitive.bind(x, filters, stride=stride, margin=margin)
 
 
-def _plain(x: Images, filters: Filters, *, stride: int) -> Array:
+def _plain(x: Images, filters: Filters, *, stride: int, margin: int) -> Array:
+    # The zeros are XLA's business: its convolution of images that have them already can take four
+    # times as long.
     return jax.lax.conv_general_dilated(
-        x, filters, (stride, stride), "VALID", dimension_numbers=("NHWC", "OHWI", "NHWC")
+        x,
+        filters,
+        (stride, stride),
+        ((margin, margin), (margin, margin)),
+        dimension_numbers=("NHWC", "OHWI", "NHWC"),
     )
 
 
-def _by_images(slope: Array, x: Any, filters: Array, *, stride: int) -> Array:
+def _by_images(slope: Array, x: Any, filters: Array, **how: int) -> Array:
     """The slope by the images, of which only the shape is known."""
-    return _transposed(lambda x: _plain(x, filters, stride=stride), x, slope)
+    return _transposed(lambda x: _plain(x, filters, **how), x, slope)
 
 
-def _by_filters(slope: Array, x: Array, filters: Any, *, stride: int) -> Array:
+def _by_filters(slope: Array, x: Array, filters: Any, *, stride: int, margin: int) -> Array:
     """The slope by the filters, of which only the shape is known."""
     if jax.default_backend() != "cpu":
-        return _transposed(lambda filters: _plain(x, filters, stride=stride), filters, slope)
+        linear = partial(_plain, x, stride=stride, margin=margin)
+        return _transposed(linear, filters, slope)
     outputs, size, _, inputs = filters.aval.shape
-    rows, height, width, _ = slope.shape
-    together = min(TOGETHER, rows)
-    x, slope = (_in_parts(a, together) for a in (x, slope))
+    _, height, width, _ = slope.shape
+    together = min(TOGETHER, len(x))
+    starts = [(i, j) for i in range(size) for j in range(size)]
 
     def add(total: Array, part: tuple[Array, Array]) -> tuple[Array, None]:
         x, slope = part
-        across = [x[:, :, j : j + (width - 1) * stride + 1 : stride] for j in range(size)]
-        patches = jnp.concatenate(across, axis=-1)
-        flat = slope.reshape(-1, outputs)
-        products = [
-            patches[:, i : i + (height - 1) * stride + 1 : stride].reshape(len(flat), -1).T @ flat
-            for i in range(size)
+        x = jnp.pad(x, ((0, 0), (margin, margin), (margin, margin), (0, 0)))
+        seen = [
+            x[
+                :,
+                i : i + (height - 1) * stride + 1 : stride,
+                j : j + (width - 1) * stride + 1 : stride,
+            ]
+            for i, j in starts
         ]
-        return total + jnp.stack(products), None
+        patches = jnp.concatenate(seen, axis=-1).reshape(-1, len(starts) * inputs)
+        return total + slope.reshape(-1, outputs).T @ patches, None
 
-    zero = jnp.zeros((size, size * inputs, outputs), slope.dtype)
-    total = jax.lax.scan(add, zero, (x, slope))[0]
-    return total.reshape(size, size, inputs, outputs).transpose(3, 0, 1, 2)
+    zero = jnp.zeros((outputs, len(starts) * inputs), slope.dtype)
+    total = jax.lax.scan(add, zero, (_in_parts(x, together), _in_parts(slope, together)))[0]
+    return total.reshape(outputs, size, size, inputs)
 
 
 def _in_parts(x: Array, together: int) -> Array:
@@ -85,22 +98,22 @@ def _transposed(linear: Callable[[Array], Array], unknown: Any, slope: Array) ->
 
 
 def _of_many(
-    arguments: tuple[Array, Array], axes: tuple[int | None, int | None], *, stride: int
+    arguments: tuple[Array, Array], axes: tuple[int | None, int | None], **how: int
 ) -> tuple[Array, int]:
     """Images of several batches are one batch; several sets of filters are XLA's business."""
     x, filters = arguments
     if axes[1] is not None:
-        return jax.vmap(lambda x, f: _plain(x, f, stride=stride), in_axes=axes)(x, filters), 0
+        return jax.vmap(partial(_plain, **how), in_axes=axes)(x, filters), 0
     x = jnp.moveaxis(x, axes[0], 0)  # type: ignore[arg-type]
-    y = convolve(x.reshape(-1, *x.shape[2:]), filters, stride)
+    y = convolve(x.reshape(-1, *x.shape[2:]), filters, **how)
     return y.reshape(*x.shape[:2], *y.shape[1:]), 0
 
 
 _primitive = Primitive("convolve")
-_primitive.def_impl(jax.jit(_plain, static_argnames="stride"))
+_primitive.def_impl(jax.jit(_plain, static_argnames=("stride", "margin")))
 _primitive.def_abstract_eval(
-    lambda x, filters, *, stride: jax.core.ShapedArray(
-        jax.eval_shape(lambda x, f: _plain(x, f, stride=stride), x, filters).shape, x.dtype
+    lambda x, filters, **how: jax.core.ShapedArray(
+        jax.eval_shape(partial(_plain, **how), x, filters).shape, x.dtype
     )
 )
 mlir.register_lowering(_primitive, mlir.lower_fun(_plain, multiple_results=False))
