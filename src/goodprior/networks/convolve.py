@@ -22,7 +22,7 @@ from jaxtyping import Array, Float
 Images = Float[Array, "rows height width in"]
 Filters = Float[Array, "out size size in"]
 
-TOGETHER = 4  # images whose patches are held at once
+TOGETHER = 4096  # places whose patches are held at once
 
 
 def convolve(
@@ -61,7 +61,7 @@ def _by_filters(slope: Array, x: Array, filters: Any, *, stride: int, margin: in
         return _transposed(linear, filters, slope)
     outputs, size, _, inputs = filters.aval.shape
     _, height, width, _ = slope.shape
-    together = min(TOGETHER, len(x))
+    together = min(max(1, TOGETHER // (height * width)), len(x))
     starts = [(i, j) for i in range(size) for j in range(size)]
 
     def add(total: Array, part: tuple[Array, Array]) -> tuple[Array, None]:
