@@ -121,6 +121,18 @@ def median_distance(a: Functions) -> Float[Array, ""]:
     return jnp.median(pairwise_distances(a, a)[jnp.triu_indices(len(a), 1)])
 
 
+class Randomised(Distance):
+    """A distance with random numbers of its own: its state is a key, another one in each step."""
+
+    def init(self, key: PRNGKeyArray, points: int) -> PRNGKeyArray:
+        return key
+
+    def fit(
+        self, key: PRNGKeyArray, state: PRNGKeyArray, pair: Callable[[Array], tuple[Array, Array]]
+    ) -> PRNGKeyArray:
+        return key
+
+
 class Direct(Distance):
     """What the distances without a critic share: Adam, a plateau to stop at, a weak pull.
 
@@ -176,7 +188,7 @@ class MMD(Direct):
         return spread(target) * squared_mmd(functions, target)
 
 
-class Sliced(Direct):
+class Sliced(Randomised, Direct):
     """The mean 1-Wasserstein distance between projections onto random directions.
 
     Directions are unit vectors over points and outputs, drawn anew at every step; along each, the
@@ -184,14 +196,6 @@ class Sliced(Direct):
     """
 
     directions: int = eqx.field(static=True, default=100)
-
-    def init(self, key: PRNGKeyArray, points: int) -> PRNGKeyArray:
-        return key
-
-    def fit(
-        self, key: PRNGKeyArray, state: PRNGKeyArray, pair: Callable[[Array], tuple[Array, Array]]
-    ) -> PRNGKeyArray:
-        return key
 
     def __call__(
         self, state: PRNGKeyArray, functions: Functions, target: Others

@@ -4,7 +4,6 @@
 The first term needs the belief's density; the second, an entropy, is not known for a network.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -18,7 +17,7 @@ from goodprior import checks
 from goodprior.beliefs.base import Belief, as_points
 from goodprior.beliefs.covariance import cholesky
 from goodprior.beliefs.gaussian_process import GaussianProcess
-from goodprior.matching.distances import AsPublished, Functions, Others
+from goodprior.matching.distances import AsPublished, Functions, Others, Randomised
 from goodprior.matching.pace import CHUNK
 from goodprior.matching.stein import stein_score
 
@@ -81,7 +80,7 @@ class KL(AsPublished):
         return self.surprise(functions) - self.surprise(target)
 
 
-class KLStein(KL):
+class KLStein(Randomised, KL):
     """With the entropy's gradient from the spectral Stein estimator (Sun et al., 2019).
 
     The value that it reports is still the cross-entropy's; only the gradient has both terms. So
@@ -90,14 +89,6 @@ class KLStein(KL):
 
     early_stopping: bool = eqx.field(static=True, default=False)
     share: float = eqx.field(static=True, default=0.99)
-
-    def init(self, key: PRNGKeyArray, points: int) -> PRNGKeyArray:
-        return key
-
-    def fit(
-        self, key: PRNGKeyArray, state: PRNGKeyArray, pair: Callable[[Array], tuple[Array, Array]]
-    ) -> PRNGKeyArray:
-        return key
 
     def divergence(self, key: PRNGKeyArray, functions: Functions) -> Float[Array, ""]:
         """Something with the gradient of `KL(prior || belief)`, and the cross-entropy's value."""
