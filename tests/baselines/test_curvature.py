@@ -52,6 +52,7 @@ def _directly(name, rows=20):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIKELIHOODS)
 def test_the_full_matrix_is_the_sum_over_rows(name, monkeypatch):
     monkeypatch.setattr(gauss_newton, "ROWS", 8)  # in parts, the last of them shorter

@@ -100,6 +100,7 @@ def test_a_classifier_separates_two_blobs():
     assert class_nll(posterior.predict(X), labels) < 0.4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "prior", [HierarchicalPrior(SMALL, marginal=True), FlowPrior(SMALL, 2, key=jax.random.key(0))]
 )

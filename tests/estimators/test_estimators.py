@@ -121,6 +121,7 @@ def test_a_matched_prior_is_used_again_without_matching(regressor):
     assert len(scores) == 2
 
 
+@pytest.mark.slow
 def test_a_prior_can_be_fitted_without_targets():
     model = BNNRegressor(**SMALL).fit_prior(X)
     assert model.prior_.scales

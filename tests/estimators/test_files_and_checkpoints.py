@@ -42,6 +42,7 @@ def test_a_classifier_keeps_its_labels(tmp_path):
     assert again.predict(X).tolist() == model.predict(X).tolist()
 
 
+@pytest.mark.slow
 def test_a_prior_and_a_network_of_ones_own(tmp_path):
     model = BNNRegressor(**SMALL).fit_prior(X)
     goodprior.save(model.prior_, tmp_path / "prior.safetensors")

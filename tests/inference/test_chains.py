@@ -121,6 +121,7 @@ def test_progress_is_told_between_chunks():
     ]
 
 
+@pytest.mark.slow
 def test_all_rows_as_a_batch_are_the_same_as_no_batches():
     assert eqx.tree_equal(_short(batch_size=ROWS).draws, _short(batch_size=None).draws)
 

@@ -7,6 +7,8 @@ from goodprior.inference import Heteroscedastic, sample_posterior
 from goodprior.networks import Dense
 from tests.monte_carlo import assert_covariance, assert_mean
 
+pytestmark = pytest.mark.slow
+
 NOISE_VARIANCE = 0.3
 X = np.array([[-1.2, 0.4], [0.1, -0.5], [0.7, 1.3], [1.5, -1.0], [-0.3, 2.0], [0.9, 0.2]])
 Y = np.array([0.5, -0.3, 1.4, -0.2, 2.0, 0.1])

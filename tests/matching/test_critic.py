@@ -101,6 +101,7 @@ def test_the_penalty_is_paid_between_a_draw_and_its_partner():
     assert abs(share - 0.5) < LIMIT * 0.5 / np.sqrt(4000)
 
 
+@pytest.mark.slow
 def test_the_critic_starts_anew_and_keeps_its_adagrad_sums():
     metric = Wasserstein(critic_steps=5, width=20, critic_learning_rate=1e-9)
     start = metric.init(jax.random.key(0), POINTS)

@@ -22,6 +22,7 @@ def test_a_belief_sees_images_as_rows_of_pixels():
         np.testing.assert_array_equal(images, belief.sample(jax.random.key(2), flat, 4))
 
 
+@pytest.mark.slow
 def test_points_are_images():
     points = Rows(IMAGES, size=5).sample(jax.random.key(3))
     assert points.shape == (5, 16, 16, 1)

@@ -52,6 +52,7 @@ def test_with_the_entropy_it_does_not_collapse():
     assert history.after.std_ratio > 0.6
 
 
+@pytest.mark.slow
 def test_the_gradient_vanishes_where_prior_and_belief_are_one():
     """The functions are the belief's own: both terms are there, and their gradients cancel."""
     x = jnp.arange(3.0)[:, None]

@@ -139,6 +139,7 @@ def test_the_prior_can_be_watched_on_its_way():
     assert not eqx.tree_equal(seen[0][1], matched)
 
 
+@pytest.mark.slow
 def test_compare_measures_fresh_draws_of_both():
     found = compare(PRIOR, BELIEF, POINTS, key=jax.random.key(3), draws=500)
     ours = eqx.filter_jit(PRIOR.functions)(jax.random.key(4), POINTS.points, 500)

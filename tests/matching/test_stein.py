@@ -36,6 +36,7 @@ def test_the_score_of_a_mixture():
     assert _error(-x + x.mean(0), true) > 0.3  # it is not that of one Gaussian
 
 
+@pytest.mark.slow
 def test_steins_identity_holds_for_a_linear_function():
     """`E[score x^T] = -identity`, whatever the density is."""
     x = jax.random.laplace(jax.random.key(2), (1000, 2))

@@ -26,8 +26,7 @@ def test_a_convolution_is_the_scaled_sum_over_each_patch(size, stride, padding):
 
 
 @pytest.mark.parametrize("padding", ["valid", "same"])
-@pytest.mark.parametrize("inputs", [1, 6, 20])
-@pytest.mark.parametrize("outputs", [1, 6, 40])
+@pytest.mark.parametrize(("inputs", "outputs"), [(1, 6), (6, 40), (20, 1)])
 def test_squares_and_xla_agree_in_values_and_slopes(inputs, outputs, padding, monkeypatch):
     module = Conv(inputs, outputs, 3, padding=padding, key=jax.random.key(0))
     x = jax.random.normal(jax.random.key(1), (3, 8, 12, inputs))

@@ -25,7 +25,7 @@ def case(request, monkeypatch):
 
 
 def loss(convolution, how):
-    return lambda x, filters: jnp.sin(convolution(x, filters, *how)).sum()
+    return jax.jit(lambda x, filters: jnp.sin(convolution(x, filters, *how)).sum())
 
 
 def near(a, b):
@@ -52,6 +52,7 @@ def test_the_slope_of_images_one_by_one_is_that_of_their_batch(case):
     assert near(each.sum(0), expected)
 
 
+@pytest.mark.slow
 def test_several_sets_of_filters(case):
     x, filters, how = case
     many = jnp.stack([filters, 2 * filters])

@@ -13,8 +13,17 @@ from goodprior.studies.problems import classification_problem, regression_proble
 from goodprior.studies.study import Choice
 from tests.studies.small import SMALL
 
-QUICK = ["map-fg", "early-stopping"]
-LONG = ["ensemble", "fbnn", "la-ggn", "la-marglik", "fg+la", "gpi-g+la", "map-gpi-g"]
+QUICK = ["map-fg"]
+LONG = [
+    "early-stopping",
+    "ensemble",
+    "fbnn",
+    "la-ggn",
+    "la-marglik",
+    "fg+la",
+    "gpi-g+la",
+    "map-gpi-g",
+]
 
 
 def _settings(method, dataset="boston", **changes):

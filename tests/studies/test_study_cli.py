@@ -46,6 +46,7 @@ def test_run_rerun_and_report(tmp_path):
     assert {path.name for path in folder.iterdir()} == names
 
 
+@pytest.mark.slow
 def test_failures_are_told_with_their_traceback_and_can_be_retried(tmp_path, monkeypatch):
     monkeypatch.setenv("GOODPRIOR_DATA", str(tmp_path))
     (tmp_path / "uci").mkdir()
