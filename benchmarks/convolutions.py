@@ -1,10 +1,11 @@
 """Gradients of the convolutional networks beside PyTorch's, four chains beside one, and matching.
 
-python -m benchmarks.convolutions
+GLIBC_TUNABLES=glibc.malloc.hugetlb=1 python -m benchmarks.convolutions
 
-Both use as many threads as there are processors that they may use. PyTorch is measured before and
-after us, so that a machine that is busy for a while shows; on one processor (`taskset -c 0`) the
-time on it, `cpu`, can be compared even then. Writes `results/convolutions.csv`.
+Both have huge pages for their memory that way, and use as many threads as there are processors that
+they may use. PyTorch is measured before and after us, so that a machine that is busy for a while
+shows; on one processor (`taskset -c 0`) the time on it, `cpu`, can be compared even then. Writes
+`results/convolutions.csv`.
 """
 
 import argparse

@@ -74,11 +74,12 @@ def test_progress_tells_the_time_left_and_the_cheap_jobs_come_first(tmp_path):
     assert all("left" in words for _, _, words in told[1:])
 
 
-def test_workers_compute_in_one_thread(tmp_path):
+def test_workers_compute_in_one_thread_and_have_huge_pages(tmp_path):
     outcome = _run("threads", trivial.jobs(tmp_path, 1), tmp_path)
     assert outcome.failures == []
     (result,) = Store(tmp_path).results().values()
     assert "--xla_cpu_multi_thread_eigen=false" in result.row["flags"]
+    assert "hugetlb=1" in result.row["pages"]
     assert result.versions["jax"]
 
 

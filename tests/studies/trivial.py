@@ -40,7 +40,8 @@ def deadly(settings):
 def threads(settings):
     import jax
 
-    return {"x": float(jax.numpy.ones(3).sum()), "flags": os.environ["XLA_FLAGS"]}
+    found = {"flags": os.environ["XLA_FLAGS"], "pages": os.environ["GLIBC_TUNABLES"]}
+    return {"x": float(jax.numpy.ones(3).sum()), **found}
 
 
 def jobs(folder, n=6, **more):

@@ -44,13 +44,14 @@ class BatchNorm(eqx.Module):
         mean, variance = self.statistics or _statistics(x)
         if self.notes is not None:
             self.notes.append(Statistics(mean, variance))
-        return (x - mean) / jnp.sqrt(variance + 1e-5)
+        scale = jax.lax.rsqrt(variance + 1e-5)
+        return x * scale - mean * scale
 
 
 def _statistics(x: Float[Array, "*positions channels"]) -> Statistics:
     positions = tuple(range(x.ndim - 1))
-    mean = jax.lax.pmean(x.mean(positions), BATCH)
-    return Statistics(mean, jax.lax.pmean(((x - mean) ** 2).mean(positions), BATCH))
+    mean, square = (jax.lax.pmean(a.mean(positions), BATCH) for a in (x, x**2))
+    return Statistics(mean, jnp.maximum(square - mean**2, 0.0))  # in one pass over x
 
 
 def outputs(network: PyTree, x: Float[Array, "rows ..."]) -> Float[Array, "rows ..."]:
