@@ -59,7 +59,8 @@ def test_the_demo_writes_its_picture_and_prints_its_table(tmp_path, monkeypatch)
         asked.update(methods=methods, distance=distance, seed=seed)
         points = np.zeros(2)
         row = {"prior": "GP (exact)", "rmse": 0.1234}
-        return "data", [demo.Panel("GP", np.zeros((3, 2)), points, points, None, row)]
+        band = np.zeros((2, 2))
+        return "data", [demo.Panel("GP", np.zeros((3, 2)), points, points, band, None, row)]
 
     monkeypatch.setattr(demo, "run", run)
     monkeypatch.setattr(demo, "draw", lambda data, panels, path: path.write_text(data))

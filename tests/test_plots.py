@@ -19,19 +19,19 @@ def test_function_draws_are_drawn_over_their_band():
 
 def test_a_posterior_has_its_mean_its_interval_the_truth_and_the_data():
     axes = plots.new_figure(1, 1).subplots()
-    mean, std = np.zeros(5), np.full(5, 2.0)
-    plots.plot_posterior(axes, X, mean, std, (X[:2], X[:2]), colour="red", truth=X**2)
+    mean, interval = np.zeros(5), np.array([[-3.0] * 5, [4.0] * 5])
+    plots.plot_posterior(axes, X, mean, interval, (X[:2], X[:2]), colour="red", truth=X**2)
     drawn, truth, data = axes.lines
     np.testing.assert_allclose(drawn.get_ydata(), mean)
     np.testing.assert_allclose(truth.get_ydata(), X**2)
     np.testing.assert_allclose(data.get_xdata(), X[:2])
     corners = axes.collections[0].get_paths()[0].vertices[:, 1]
-    np.testing.assert_allclose([corners.min(), corners.max()], [-3.92, 3.92])
+    np.testing.assert_allclose([corners.min(), corners.max()], [-3, 4])
 
 
 def test_without_a_truth_none_is_drawn():
     axes = plots.new_figure(1, 1).subplots()
-    plots.plot_posterior(axes, X, X, X, (X, X), colour="red")
+    plots.plot_posterior(axes, X, X, np.stack([X, X]), (X, X), colour="red")
     assert len(axes.lines) == 2
 
 

@@ -47,6 +47,7 @@ class Panel:
     prior_draws: Float[np.ndarray, "draws points"]
     mean: Float[np.ndarray, " points"]
     std: Float[np.ndarray, " points"]
+    interval: Float[np.ndarray, "2 points"]  # 95 % of the posterior
     distances: Float[np.ndarray, " steps"] | None
     row: dict[str, float | str]
 
@@ -84,6 +85,7 @@ def exact_panel(data: Example, seed: int) -> Panel:
         np.asarray(functions),
         np.asarray(mean[:, 0]),
         np.asarray(std),
+        np.asarray(mean[:, 0] + 1.96 * jnp.stack([-std, std])),
         None,
         {"prior": "GP (exact)", "distance": 0.0, **_scores(prediction, data)},
     )
@@ -155,6 +157,7 @@ def network_panel(
         np.asarray(prior_draws[..., 0]),
         np.asarray(functions.mean(0)),
         np.asarray(functions.std(0)),
+        np.quantile(functions, [0.025, 0.975], axis=0),
         None if matched is None else matched.history.distance,
         row,
     )
@@ -183,7 +186,8 @@ def picture(data: Example, panels: list[Panel]) -> Figure:
         else:
             plots.plot_history(middle, panel.distances, colour=colour)
             middle.set_title("matching: distance to the belief", fontsize="medium")
-        plots.plot_posterior(bottom, x, panel.mean, panel.std, observed, colour=colour, truth=truth)
+        band = panel.interval
+        plots.plot_posterior(bottom, x, panel.mean, band, observed, colour=colour, truth=truth)
         title = "exact GP posterior" if panel.name == "GP" else f"{panel.name} posterior"
         bottom.set(title=title, xlim=(-3, 3), ylim=(-4, 4), xlabel="x")
     axes[0, 0].set_ylabel("prior draws")

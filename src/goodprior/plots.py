@@ -62,16 +62,14 @@ def plot_posterior(
     axes: Axes,
     x: np.ndarray,
     mean: np.ndarray,
-    std: np.ndarray,
+    interval: np.ndarray,
     data: tuple[np.ndarray, np.ndarray],
     *,
     colour: str,
     truth: np.ndarray | None = None,
 ):
     """Mean and 95 % interval of the function, with the data, and the truth where it is known."""
-    axes.fill_between(
-        x, mean - 1.96 * std, mean + 1.96 * std, color=colour, alpha=0.25, linewidth=0
-    )
+    axes.fill_between(x, *interval, color=colour, alpha=0.25, linewidth=0)
     axes.plot(x, mean, color=colour, linewidth=1.4)
     if truth is not None:
         axes.plot(x, truth, color="black", linewidth=0.8, linestyle=":")

@@ -186,7 +186,8 @@ def test_standard_weights_are_far_from_the_process():
 
 def test_one_input_is_drawn_from_what_was_stored(monkeypatch):
     curve = np.linspace(-1, 1, 200)
-    panel = demo.Panel("GP", np.tile(curve, (500, 1)), curve, curve + 2, None, {"rmse": 0.1})
+    draws, band = np.tile(curve, (500, 1)), np.stack([curve, curve + 4])
+    panel = demo.Panel("GP", draws, curve, curve + 2, band, None, {"rmse": 0.1})
     monkeypatch.setattr(demo, "exact_panel", lambda data, seed: panel)
     one, exact = job_of("regression-1d", method="gp")
     rows = row_of(one, exact)

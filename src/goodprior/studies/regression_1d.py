@@ -55,6 +55,7 @@ def run(settings: Settings) -> Row:
         "prior_draws": np.concatenate([panel.prior_draws[:8], levels]).round(3),
         "mean": panel.mean.round(3),
         "std": panel.std.round(3),
+        "interval": panel.interval.round(3),
         "distances": None if panel.distances is None else panel.distances.round(4),
     }
 
@@ -75,6 +76,7 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
                     np.array(row["prior_draws"]),
                     np.array(row["mean"]),
                     np.array(row["std"]),
+                    np.array(row["interval"]),
                     np.array(distances) if isinstance(distances, list) else None,
                     {},
                 )
