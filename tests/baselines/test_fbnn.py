@@ -23,7 +23,7 @@ def test_a_gaussian_process_posterior_that_it_can_represent_is_found():
     posterior = fit_fbnn(
         MLP(1, (), 1, key=jax.random.key(0)), Gaussian(noise / 5), at, [y[:5].mean(), y[5:].mean()],
         belief=belief, elsewhere=0, epochs=600, learning_rate=lambda epoch: 0.03 * 0.995**epoch,
-        draws=4000, functions=200, key=jax.random.key(1),
+        batch_size=None, draws=4000, functions=200, key=jax.random.key(1),
     )  # fmt: skip
     functions = np.asarray(posterior.functions(at))[..., 0]
     np.testing.assert_allclose(functions.mean(axis=0), mean[:, 0], atol=0.08)
@@ -35,7 +35,8 @@ def test_the_belief_is_fitted_when_none_is_given():
     X = RNG.uniform(-2, 2, size=(30, 1))
     network = MLP(1, (10,), 1, key=jax.random.key(0))
     posterior = fit_fbnn(
-        network, Gaussian(0.01), X, np.sin(X), epochs=300, learning_rate=0.02, functions=50,
+        network, Gaussian(0.01), X, np.sin(X), epochs=300, learning_rate=0.02, batch_size=None,
+        functions=50,
         key=jax.random.key(1),
     )  # fmt: skip
     assert posterior.report["belief_noise_variance"] < 0.05

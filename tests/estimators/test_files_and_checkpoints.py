@@ -60,7 +60,7 @@ def test_another_fit_does_not_take_up_a_checkpoint(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["sghmc", pytest.param("nuts", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("method", ["sghmc", "nuts"])
 def test_a_longer_fit_takes_up_the_checkpoint_of_a_shorter_one(tmp_path, method):
     """Bit by bit the draws of a run that was as long from the start."""
     settings = {**BRIEF, "method": method, "burn_in": 100, "thinning": 10, "draws": 7}

@@ -46,6 +46,26 @@ def test_images_are_normalised_by_channel_over_rows_and_pixels():
     np.testing.assert_allclose(outputs(BatchNorm(), images), expected, atol=1e-4)
 
 
+def test_values_and_slopes_survive_a_mean_far_from_zero():
+    images = X.reshape(5, 2, 4, 2)
+
+    def loss(images):
+        return jnp.sin(outputs(BatchNorm(), images)).sum()
+
+    far = 5000 + jnp.round(64 * images) / 64  # exact in single precision
+    near = far - 5000
+    assert float(jnp.abs(outputs(BatchNorm(), far) - outputs(BatchNorm(), near)).max()) < 2e-3
+    np.testing.assert_allclose(jax.grad(loss)(far), jax.grad(loss)(near), atol=2e-3)
+
+
+def test_the_slope_goes_through_the_statistics():
+    def by_hand(x):
+        return jnp.sin((x - x.mean(0)) / jnp.sqrt(x.var(0) + 1e-5)).sum()
+
+    slope = jax.grad(lambda x: jnp.sin(outputs(BatchNorm(), x)).sum())(X)
+    np.testing.assert_allclose(slope, jax.grad(by_hand)(X), atol=1e-5)
+
+
 def test_with_fixed_statistics_rows_do_not_depend_on_each_other():
     network, new = Normalised(), X[:3] + 10
     fixed = with_statistics(network, batch_statistics(network, X))

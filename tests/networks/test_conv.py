@@ -7,22 +7,24 @@ from scipy.signal import correlate
 
 from goodprior.networks import Conv, conv, max_pool
 
-IMAGE = np.random.default_rng(0).normal(size=(9, 8, 3)).astype(np.float32)
+EVEN = np.random.default_rng(0).normal(size=(10, 8, 3)).astype(np.float32)
+IMAGE = EVEN[:9]
 
 
 @pytest.mark.parametrize("padding", ["valid", "same"])
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("size", [1, 3, 5])
-def test_a_convolution_is_the_scaled_sum_over_each_patch(size, stride, padding):
+@pytest.mark.parametrize("image", [IMAGE, EVEN], ids=["odd", "even"])
+def test_a_convolution_is_the_scaled_sum_over_each_patch(image, size, stride, padding):
     module = Conv(3, 4, size, stride=stride, padding=padding, key=jax.random.key(0))
     bias = np.array([0.5, -1.0, 2.0, 0.0], np.float32)
     module = eqx.tree_at(lambda c: c.bias, module, jnp.asarray(bias))
     filters = np.asarray(module.weight, np.float64)
     sums = [
-        sum(correlate(IMAGE[..., c], f[..., c], mode=padding) for c in range(3)) for f in filters
+        sum(correlate(image[..., c], f[..., c], mode=padding) for c in range(3)) for f in filters
     ]
     expected = np.stack(sums, axis=-1)[::stride, ::stride] / np.sqrt(size * size * 3) + bias
-    np.testing.assert_allclose(module(jnp.asarray(IMAGE)), expected, atol=1e-5)
+    np.testing.assert_allclose(module(jnp.asarray(image)), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("padding", ["valid", "same"])
@@ -98,6 +100,12 @@ def test_weights_start_standard_normal_and_biases_at_zero():
 def test_impossible_convolutions_are_refused(given, message, as_users_run_it):
     with pytest.raises(ValueError, match=message):
         Conv(**{"inputs": 1, "outputs": 1, "size": 3, **given}, key=jax.random.key(0))
+
+
+def test_an_image_smaller_than_the_filters_is_refused(as_users_run_it):
+    module = Conv(3, 4, 11, key=jax.random.key(0))
+    with pytest.raises(ValueError, match="size 11 do not fit into an image of 9 by 8 pixels"):
+        module(jnp.asarray(IMAGE))
 
 
 def test_pooling_takes_the_largest_of_four_and_leaves_out_odd_edges():

@@ -81,9 +81,9 @@ def fit_fbnn(
     *,
     key: PRNGKeyArray,
     belief: GaussianProcess | None = None,
-    epochs: int = 1000,
+    epochs: int = 150,
     learning_rate: Rate = 0.01,
-    batch_size: int | None = None,
+    batch_size: int | None = 32,
     elsewhere: int = 20,
     functions: int = 100,
     jitter: float = 1e-3,
@@ -94,19 +94,19 @@ def fit_fbnn(
     """Train the variational posterior; the result holds `draws` draws of it.
 
     Without a `belief`, one is fitted to the rows first (`fit_belief`). In each step `functions`
-    functions are drawn, at a minibatch of rows (by default all) and `elsewhere` random points; a
+    functions are drawn, at a minibatch of rows (None: all) and `elsewhere` random points; a
     share `jitter` of the belief's variance is added to both as noise, for densities' sake.
     For regression, as in the original.
 
     >>> import jax
     >>> from goodprior.beliefs import rbf
     >>> from goodprior.networks import MLP
-    >>> X = jax.numpy.linspace(-1, 1, 20)[:, None]
+    >>> X = jax.numpy.linspace(-1, 1, 40)[:, None]
     >>> network = MLP(1, (10,), 1, key=jax.random.key(0))
     >>> posterior = fit_fbnn(network, Gaussian(0.1), X, X**2, belief=GaussianProcess(rbf(1.0)),
     ...     epochs=5, functions=20, key=jax.random.key(1))
     >>> posterior.functions(X).shape
-    (100, 20, 1)
+    (100, 40, 1)
     """
     if not isinstance(likelihood, Gaussian):
         raise ValueError(

@@ -98,7 +98,9 @@ def spread(a: Functions) -> Float[Array, ""]:
     return (distances.sum() - jnp.trace(distances)) / (n * (n - 1))
 
 
-def squared_mmd(a: Functions, b: Others, lengthscale: float | None = None) -> Float[Array, ""]:
+def squared_mmd(
+    a: Functions, b: Others, lengthscale: float | Float[Array, ""] | None = None
+) -> Float[Array, ""]:
     """Squared maximum mean discrepancy with an RBF kernel, without bias (paper, appendix A.8).
 
     The kernel compares whole functions, by the Euclidean distance over points and outputs. The

@@ -58,6 +58,11 @@ class Conv(eqx.Module):
 
     def __call__(self, x: Image) -> Features:
         filters = self.weight / jnp.sqrt(self.weight[0].size)
+        if min(x.shape[:2]) + 2 * self._margin < filters.shape[1]:
+            raise ValueError(
+                f"filters of size {filters.shape[1]} do not fit into an image of {x.shape[0]} by "
+                f"{x.shape[1]} pixels"
+            )
         if _squares_are_faster(x, filters, self.stride):
             y = _by_squares(self._padded(x), filters)
         else:
@@ -90,7 +95,7 @@ class Conv(eqx.Module):
 
 def _squares_are_faster(x: Image, filters: Float[Array, "out size size in"], stride: int) -> bool:
     """On a CPU, XLA's convolution of few channels leaves most of the processor idle."""
-    odd = filters.shape[1] % 2 == 1
+    odd = filters.shape[1] % 2 == 1 and filters.shape[1] > 1
     even = x.shape[0] % 2 == 0 and x.shape[1] % 2 == 0
     return (
         jax.default_backend() == "cpu" and stride == 1 and odd and even and filters.shape[-1] <= FEW

@@ -2,7 +2,8 @@
 
 XLA's convolution is as fast as others', but on a CPU the slope by its filters, which is a
 convolution with filters as large as the image, takes ten times as long as it should. Here that is a
-sum of products of matrices over a few images at a time, which stay in the processor's cache.
+sum of products of matrices over some thousand places at a time: the patches of a whole batch are
+never held.
 
 It is a primitive of JAX, so that the rows of a batch are still together when the slope is taken,
 also where the network is written for one image and `vmap` makes the batch.

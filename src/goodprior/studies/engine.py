@@ -33,10 +33,6 @@ class Outcome:
     failures: list[Failure]
 
 
-# The large buffers of convolutional networks in huge pages: a third of their time were page faults.
-HUGE_PAGES = {"GLIBC_TUNABLES": os.environ.get("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")}
-
-
 class Local:
     """Processes of this machine, each with one thread (joblib's loky).
 
@@ -61,7 +57,7 @@ class Local:
         pool = ProcessPoolExecutor(
             self._workers,
             timeout=10,
-            env={**_one_thread(), **HUGE_PAGES},
+            env={**_one_thread(), **_huge_pages()},
             initializer=_keep_worker,
         )
         with warnings.catch_warnings():
@@ -226,6 +222,15 @@ def _one_thread() -> dict[str, str]:
     names = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     # NPROC is the size of XLA's own pool.
     return {"XLA_FLAGS": flags, **{name: os.environ.get(name, "1") for name in names}}
+
+
+def _huge_pages() -> dict[str, str]:
+    """The large buffers of convolutional networks in huge pages, where glibc and the kernel have
+    them: a third of their time were page faults."""
+    said = os.environ.get("GLIBC_TUNABLES", "")
+    if "glibc.malloc.hugetlb" in said:
+        return {}
+    return {"GLIBC_TUNABLES": f"{said}:glibc.malloc.hugetlb=1".lstrip(":")}
 
 
 def _keep_worker() -> None:
