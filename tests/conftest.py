@@ -31,6 +31,7 @@ SLOW_EXAMPLES = (
     "fit_ensemble",
     "fit_fbnn",
     "fit_laplace",
+    "fit_map",
     "kernel_network",
     "match",
     "sample_posterior",

@@ -35,6 +35,7 @@ def test_a_regressor_comes_back_from_its_file_as_it_was(tmp_path):
         again.sample_more(2)
 
 
+@pytest.mark.slow
 def test_a_classifier_keeps_its_labels(tmp_path):
     model = BNNClassifier(**BRIEF).fit(X, LABELS)
     model.save(tmp_path / "model.safetensors")

@@ -45,6 +45,7 @@ def test_only_the_residual_network_normalises_and_its_convolutions_have_no_bias(
     assert sum("projection" in name for name in names) == 2
 
 
+@pytest.mark.slow
 def test_a_residual_block_adds_what_the_paper_says():
     block = PreResNet20(key=jax.random.key(0)).blocks[3]  # 16 to 32 channels
     x = jax.random.normal(jax.random.key(1), (3, 8, 8, 16))
