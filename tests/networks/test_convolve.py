@@ -1,5 +1,7 @@
 """Our convolution has the values and slopes of XLA's, however it is transformed."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -58,3 +60,16 @@ def test_several_sets_of_filters(case):
     many = jnp.stack([filters, 2 * filters])
     slopes = jax.vmap(jax.grad(loss(convolve, how), 1), (None, 0))(x, many)
     assert near(slopes[1], jax.grad(loss(plain, how), 1)(x, many[1]))
+
+
+@pytest.mark.parametrize("how", [(1, 1), (2, 1)], ids=str)
+def test_inside_of_loops_the_axes_are_those_of_xlas_fast_convolution(how):
+    """XLA rearranges others outside of loops only."""
+
+    def step(both, _):
+        slopes = jax.grad(loss(convolve, how), (0, 1))(*both)
+        return jax.tree.map(jnp.subtract, both, slopes), None
+
+    steps = jax.jit(lambda *both: jax.lax.scan(step, both, None, length=3)[0])
+    program = steps.lower(jnp.ones((5, 9, 8, 2)), jnp.ones((3, 3, 3, 2))).compile().as_text()
+    assert set(re.findall(r"dim_labels=([\w>-]+)", program)) == {"b01f_01io->b01f"}
