@@ -48,14 +48,15 @@ class Report:
 
 
 def gather(study: Study, store: Store, preset: str | None = None) -> Report:
-    """Read what has finished; without a `preset`, the paper's if there is anything of it."""
+    """Read what has finished; without a `preset`, the paper's if there is anything of it alone."""
     results = store.results()
     if not results:
         return _nothing(study, preset or "paper")
     found = [result.settings for result in results.values()]
     wanted = (preset,) if preset else ("paper", "quick")
     known = {p: study.belonging(p, found) & results.keys() for p in wanted}
-    preset = next((p for p in wanted if known[p]), wanted[0])
+    both = set.intersection(*known.values()) if preset is None else set()
+    preset = next((p for p in wanted if known[p] - both), wanted[0])
     mine = {key: result for key, result in results.items() if key in known[preset]}
     rows = frame(mine)
     planned = {job.hash for job in study.jobs(study.presets[preset])}
