@@ -28,7 +28,7 @@ POINTS = Grid([-6.0], [6.0], per_input=200)
 # Units of the first layer bend where their bias is minus their weight times x. With biases as wide
 # as the range is, they bend all over it, and functions are as rough at the rim as in the middle;
 # tuned with the rest, the two scales end where the middle is too rough and the rim too smooth.
-# The weights make functions cross zero as often as the belief's, and the biases reach to the end.
+# With such weights functions cross zero nearly as often as the belief's; biases reach to the end.
 SPREAD_OUT = {"layers.0.weight": 1.75 / 0.6, "layers.0.bias": 6 * 1.75 / 0.6}
 # Chains find their way in the gap slowly. With twice the usual step they get further, and for
 # Gaussian priors the effective temperature of most weights is still between 0.94 and 1.02.
@@ -186,8 +186,9 @@ def picture(data: Example, panels: list[Panel]) -> Figure:
         else:
             plots.plot_history(middle, panel.distances, colour=colour)
             middle.set_title("matching: distance to the belief", fontsize="medium")
-        band = panel.interval
-        plots.plot_posterior(bottom, x, panel.mean, band, observed, colour=colour, truth=truth)
+        plots.plot_posterior(
+            bottom, x, panel.mean, panel.interval, observed, colour=colour, truth=truth
+        )
         title = "exact GP posterior" if panel.name == "GP" else f"{panel.name} posterior"
         bottom.set(title=title, xlim=(-3, 3), ylim=(-4, 4), xlabel="x")
     axes[0, 0].set_ylabel("prior draws")

@@ -117,6 +117,16 @@ def test_an_empty_folder_gives_a_page_and_no_report(tmp_path):
     assert "0 of 10" in reproduction.page(tmp_path)
 
 
+def test_a_job_that_both_presets_have_does_not_decide_which_is_shown(tmp_path):
+    """The belief of class-priors is the same in both; the rest is quick's."""
+    one, store = study("class-priors"), Store(tmp_path)
+    row = {"entropy": 1.0, "shares": np.full((3, 10), 0.1), "mean_shares": np.full(10, 0.1)}
+    for job in one.jobs(one.presets["quick"]):
+        store.add(Result(job.settings, row, 1.0))
+    report = gather(one, store)
+    assert (report.preset, report.done, len(report.rows)) == ("quick", 5, 5)
+
+
 def test_a_study_that_looks_at_the_jobs_of_others(tmp_path):
     """MAP beside posteriors: what the benchmarks have finished counts, and is shown once."""
     regression = study("uci-regression")

@@ -9,7 +9,6 @@ It is a primitive of JAX, so that the rows of a batch are still together when th
 also where the network is written for one image and `vmap` makes the batch.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -72,7 +71,8 @@ def _by_filters(slope: Array, x: Array, filters: Any, *, stride: int, margin: in
     """The slope by the filters, of which only the shape is known."""
     if jax.default_backend() != "cpu":
         linear = partial(_plain, x, stride=stride, margin=margin)
-        return _transposed(linear, filters, slope)
+        shape = jax.ShapeDtypeStruct(filters.aval.shape, filters.aval.dtype)
+        return jax.linear_transpose(linear, shape)(slope)[0]
     outputs, size, _, inputs = filters.aval.shape
     _, height, width, _ = slope.shape
     together = min(max(1, TOGETHER // (height * width)), len(x))
@@ -103,12 +103,6 @@ def _in_parts(x: Array, together: int) -> Array:
     if missing:
         x = jnp.concatenate([x, jnp.zeros((missing, *x.shape[1:]), x.dtype)])
     return x.reshape(-1, together, *x.shape[1:])
-
-
-def _transposed(linear: Callable[[Array], Array], unknown: Any, slope: Array) -> Array:
-    """XLA's own slope of a linear function by an argument of which only the shape is known."""
-    shape = jax.ShapeDtypeStruct(unknown.aval.shape, unknown.aval.dtype)
-    return jax.linear_transpose(linear, shape)(slope)[0]
 
 
 def _of_many(

@@ -47,7 +47,12 @@ EPOCHS = {
     "map-fg": 150,
     "map-gpi-g": 150,
 }
-LARGE = ("kin8nm", "power", "naval", "protein")  # a tenth of the passes is enough for fBNN
+LARGE = (
+    "kin8nm",
+    "power",
+    "naval",
+    "protein",
+)  # ten times the rows: a tenth of the passes for fBNN
 
 # The chains by which the temperature of FG+TS is tuned on split 0.
 TUNING = {
