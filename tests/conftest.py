@@ -13,6 +13,7 @@ os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 os.environ["JAX_COMPILATION_CACHE_DIR"] = tempfile.mkdtemp(prefix="goodprior-compiled-")
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.3"
 
+import jax
 import pytest
 from jaxtyping import config
 
@@ -44,6 +45,14 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if isinstance(item, pytest.DoctestItem) and item.name.split(".")[-1] in SLOW_EXAMPLES:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forget_compiled_programs():
+    """Each compiled program keeps memory maps, of which Linux grants a process 65,530: the
+    compiler crashes when a worker that runs many files of tests has used them up."""
+    yield
+    jax.clear_caches()
 
 
 @pytest.fixture
