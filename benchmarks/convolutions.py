@@ -1,11 +1,15 @@
 """Gradients of the convolutional networks beside PyTorch's, four chains beside one, and matching.
 
-GLIBC_TUNABLES=glibc.malloc.hugetlb=1 python -m benchmarks.convolutions
+export GLIBC_TUNABLES=glibc.malloc.hugetlb=1
+types=LIBRARY_FUSION_TYPE_REDUCE,LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT
+export XLA_FLAGS=--xla_cpu_experimental_ynn_fusion_type=$types
+python -m benchmarks.convolutions
 
 Both have huge pages for their memory that way, and use as many threads as there are processors that
-they may use. PyTorch is measured before and after us, so that a machine that is busy for a while
-shows; on one processor (`taskset -c 0`) the time on it, `cpu`, can be compared even then. Writes
-`results/convolutions.csv`.
+they may use; without the second setting XLA convolves in one thread (README, "Images"). PyTorch is
+measured before and after us, so that a machine that is busy for a while shows; on one processor
+(`taskset -c 0`) the time on it, `cpu`, can be compared even then. Writes
+`results/convolutions.csv` as it goes.
 """
 
 import argparse
@@ -112,10 +116,13 @@ def main() -> None:
         return
     rows = []
 
+    args.out.parent.mkdir(exist_ok=True)
+
     def note(name: str, what: str, who: str, found: dict[str, float]) -> None:
         rows.append({"network": name, "what": what, "who": who, **found})
-        times = f"{found['median']:9.2f} {found['best']:9.2f} {found['cpu']:9.2f} ms"
-        print(f"{name:12} {what:12} {who:10} {times}", flush=True)
+        pd.DataFrame(rows).to_csv(args.out, index=False)
+        numbers = " ".join(f"{key} {value:.2f}" for key, value in found.items())
+        print(f"{name:12} {what:12} {who:10} {numbers}", flush=True)
 
     before = torch_peer(args.peers)
     for name in args.networks:
@@ -128,13 +135,10 @@ def main() -> None:
         if name != "vgg16":
             for count in (1, 4):
                 note(name, f"{count} chains", "goodprior", chains(name, count))
-    for name in args.networks:
-        print(name, "matching", matching_apart(name), flush=True)
-    args.out.parent.mkdir(exist_ok=True)
-    table = pd.DataFrame(rows)
-    table.to_csv(args.out, index=False)
     for column in ("best", "cpu"):
-        say_ratios(table.groupby(["network", "what", "who"])[column].min(), column)
+        say_ratios(pd.DataFrame(rows).groupby(["network", "what", "who"])[column].min(), column)
+    for name in args.networks:
+        note(name, "matching", "goodprior", matching_apart(name))
 
 
 def say_ratios(best: pd.Series, column: str) -> None:
