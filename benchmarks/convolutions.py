@@ -8,9 +8,9 @@ python -m benchmarks.convolutions
 Both have huge pages for their memory that way, and use as many threads as there are processors that
 they may use. The second setting is for a single gradient: XLA's newer convolution is faster, but
 often in one thread, which is best where each core has chains of its own, as they have by
-`use_all_cores` (`4 spread`, measured without the setting). PyTorch is measured before and after us, so that a machine that is busy for a while shows; on one processor
-(`taskset -c 0`) the time on it, `cpu`, can be compared even then. Writes
-`results/convolutions.csv` as it goes.
+`use_all_cores` (`4 spread`, measured without the setting). PyTorch is measured before and after us,
+so that a machine that is busy for a while shows; on one processor (`taskset -c 0`) the time on it,
+`cpu`, can be compared even then. Writes `results/convolutions.csv` as it goes.
 """
 
 import argparse
