@@ -16,6 +16,7 @@ from goodprior.baselines.tuning import (
     tune,
 )
 from goodprior.inference import Gaussian, Prediction
+from goodprior.inference.chains import SamplingError
 from goodprior.networks import MLP
 from goodprior.priors import GaussianPrior
 
@@ -108,6 +109,18 @@ def test_failed_trials_are_never_the_best():
     assert best([Trial("a", float("nan"), 1.0), Trial("b", 2.0, 1.0)]).candidate == "b"
     with pytest.raises(ValueError, match="no trial with a finite NLL"):
         best([Trial("a", float("nan"), 1.0)])
+
+
+def test_a_candidate_whose_chain_leaves_the_finite_numbers_is_not_chosen():
+    def fit(variance, X, y, key):
+        if variance == 0.1:
+            raise SamplingError("a chain left the finite numbers", None)
+        return Constant(variance, y)
+
+    chosen, (first, second) = tune(fit, [0.1, 1.0], X, Y, key=jax.random.key(0))
+    assert chosen == 1.0
+    assert np.isnan(first.nll)
+    assert np.isfinite(second.nll)
 
 
 def test_validation_scores_classes_as_well():

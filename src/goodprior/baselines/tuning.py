@@ -45,7 +45,8 @@ class Trial(NamedTuple):
 class Validation(NamedTuple):
     """One split of the rows, on which every candidate is tried with the same random numbers.
 
-    It can be sent to other processes if `fit` can.
+    A candidate whose fit leaves the finite numbers has a NaN for its NLL. All of it can be sent to
+    other processes if `fit` can.
     """
 
     fit: Fit
@@ -58,7 +59,10 @@ class Validation(NamedTuple):
         key_rows, key_fit = jax.random.split(self.key)
         kept, held = hold_out(key_rows, len(self.X), self.share)
         started = time.perf_counter()
-        fitted = self.fit(candidate, self.X[kept], self.y[kept], key_fit)
+        try:
+            fitted = self.fit(candidate, self.X[kept], self.y[kept], key_fit)
+        except FloatingPointError:  # SamplingError among them: too cold a chain, say
+            return Trial(candidate, float("nan"), time.perf_counter() - started)
         prediction = fitted.predict(self.X[held])
         score = nll if isinstance(prediction, Prediction) else class_nll
         return Trial(candidate, score(prediction, self.y[held]), time.perf_counter() - started)  # type: ignore[arg-type]
