@@ -1,12 +1,14 @@
 """Our numbers beside the paper's, on rows that are made up."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
 
-from goodprior.studies import paper
-from goodprior.studies.compare import beside, paired, ranks, wins
+from goodprior.studies import image_protocol, paper
+from goodprior.studies.compare import agreement, beside, paired, ranks, wins
 from goodprior.studies.uci_classification import ACCURACY
 from goodprior.studies.uci_regression import NLL, RMSE
 
@@ -90,13 +92,46 @@ def test_ranks_are_averages_over_whole_cells():
     first = _rows({"fg": [3.0], "fh": [2.0], "gpi-g": [1.0]})
     second = _rows({"fg": [1.0], "fh": [2.0], "gpi-g": [3.0]}, "concrete")
     torn = _rows({"fg": [9.0], "fh": [1.0]}, "energy")
-    table = beside(pd.concat([first, second, torn]), RMSE, KEYS)
-    assert ranks(table)["ours"].to_dict() == {"FG": 2.0, "FH": 2.0, "GPi-G": 2.0}
-    only_first = ranks(table[table["dataset"] == "boston"])
+    both = ranks(pd.concat([first, second, torn]), RMSE, KEYS)
+    assert both["ours"].to_dict() == {"FG": 2.0, "FH": 2.0, "GPi-G": 2.0}
+    assert (both["cells"] == 2).all()
+    only_first = ranks(first, RMSE, KEYS)
     assert only_first["ours"].to_dict() == {"FG": 3.0, "FH": 2.0, "GPi-G": 1.0}
     assert only_first["paper"].to_dict() == {"FG": 3.0, "FH": 2.0, "GPi-G": 1.0}
-    upside_down = ranks(table[table["dataset"] == "boston"], higher_is_better=True)
+    upside_down = ranks(first, replace(RMSE, higher_is_better=True), KEYS)
     assert upside_down["ours"]["FG"] == 1.0
+
+
+def test_ranks_beside_the_papers_are_among_its_methods():
+    rows = _rows({"fg": [3.0], "fbnn": [2.0], "gpi-nf": [2.5], "gpi-g": [1.0]})
+    more = pd.concat([rows, _rows({"fg": [1.0], "gpi-g": [2.0]}, "concrete")])
+    found = ranks(more, RMSE, KEYS)
+    assert found["ours"].dropna().to_dict() == {"FG": 1.5, "GPi-G": 1.5}
+    assert found["paper"].dropna().to_dict() == {"FG": 2.0, "GPi-G": 1.0}
+    assert found["cells"].dropna().to_dict() == {"FG": 2, "GPi-G": 2}
+    assert found["ours_among_all"].to_dict() == {"FG": 4, "fBNN": 2, "GPi-NF": 3, "GPi-G": 1}
+    assert (found["cells_of_all"] == 1).all()
+
+
+def test_ranks_are_by_common_splits():
+    rows = _rows({"fg": [1.0, 1.0, 9.0], "gpi-g": [2.0, 2.0]})
+    assert ranks(rows, RMSE, KEYS)["ours"].to_dict() == {"FG": 1.0, "GPi-G": 2.0}
+
+
+def test_without_any_spread_a_cell_neither_agrees_nor_differs():
+    row = {"network": "lenet5", "method": "fg", "split": 0, "nll": 5.0}
+    rows = pd.DataFrame([{**row, "distance": None}])
+    cells = beside(rows, image_protocol.NLL, ("network", "method"))
+    assert cells["paper"].notna().all()
+    assert agreement(cells, rows) == "0 of 0 cells agree; 1 have no spread to judge by"
+
+
+def test_agreement_counts_matched_priors_apart():
+    agreeing, _ = _paper("uci_regression_rmse", dataset="boston", depth=2, method="FG")
+    rows = _rows({"fg": [agreeing], "gpi-g": [100.0]})
+    rows["distance"] = rows["method"].map({"gpi-g": "energy"})
+    cells = beside(rows, RMSE, KEYS)
+    assert agreement(cells, rows) == "1 of 2 cells agree, of those with a matched prior 0 of 1"
 
 
 def test_pairs_agree_with_a_paired_t_test():
@@ -124,11 +159,12 @@ def test_wins_turn_round_where_higher_is_better():
         {
             "pair": "GPi-G minus FG",
             "depth": 2,
+            "n": 3,
             "difference": [1.0, 1.0, -1.0],
             "standard_error": [0.1, 2.0, 0.1],
             "paper": [1.0, np.nan, 1.0],
         }
     )
-    low, high = (wins(pairs, turned).iloc[0].tolist()[2:] for turned in (False, True))
+    low, high = (wins(pairs, turned).iloc[0].tolist()[3:] for turned in (False, True))
     assert low == [3, 1, 1, 1, 0]
     assert high == [3, 2, 1, 1, 2]

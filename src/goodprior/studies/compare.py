@@ -48,19 +48,57 @@ def beside(rows: pd.DataFrame, against: Against, keys: Sequence[str]) -> pd.Data
     return table
 
 
-def ranks(table: pd.DataFrame, higher_is_better: bool = False) -> pd.DataFrame:
-    """Average rank of each method over the cells in which all methods of the table are present.
+def agreement(cells: pd.DataFrame, rows: pd.DataFrame) -> str:
+    """In how many cells ours agree, with the matched priors apart, and where nothing is known."""
+    known = cells["paper"].notna()
+    judged = cells[known & (cells["units"].notna() | (cells["paper_spread"] == 0))]
+    words = f"{int((~judged['differs']).sum())} of {len(judged)} cells agree"
+    if "distance" in rows and rows["distance"].notna().any():
+        names = {LABELS.get(str(m), m) for m in rows.loc[rows["distance"].notna(), "method"]}
+        matched = judged[judged["method"].isin(names)]
+        words += f", of those with a matched prior {int((~matched['differs']).sum())}"
+        words += f" of {len(matched)}"
+    if len(judged) < known.sum():
+        words += f"; {int(known.sum()) - len(judged)} have no spread to judge by"
+    return words
 
-    The paper's ranks are taken over the same cells and methods.
+
+def ranks(rows: pd.DataFrame, against: Against, keys: Sequence[str]) -> pd.DataFrame:
+    """Average rank of each method over cells, by means over the splits that all of them have.
+
+    `ours` and `paper` are ranks among the methods that the paper has, over the same `cells`. Where
+    we have more methods, or the paper no numbers, `ours_among_all` is over `cells_of_all`.
     """
+    table = beside(rows, against, keys)
+    labels = list(dict.fromkeys(table["method"]))
+    known = list(dict.fromkeys(table.loc[table["paper"].notna(), "method"]))
+    found = pd.DataFrame(index=pd.Index(labels, name="method"))
+
+    def average(wide: pd.DataFrame) -> pd.Series:
+        return wide.rank(axis=1, ascending=not against.higher_is_better).mean()
+
+    if len(known) > 1:
+        theirs = table.pivot_table(index=_cells(table), columns="method", values="paper")
+        theirs = theirs[known].dropna()
+        ours = _on_common_splits(rows, against, table, known)
+        cells = ours.index.intersection(theirs.index)
+        found["ours"], found["paper"] = average(ours.loc[cells]), average(theirs.loc[cells])
+        found["cells"] = pd.Series(len(cells), known)
+    if len(known) < len(labels):
+        ours = _on_common_splits(rows, against, table, labels)
+        found["ours_among_all"], found["cells_of_all"] = average(ours), len(ours)
+    return found
+
+
+def _on_common_splits(
+    rows: pd.DataFrame, against: Against, table: pd.DataFrame, methods: list[str]
+) -> pd.DataFrame:
+    """Means by cell and method over the splits that all these methods have, whole cells only."""
+    labelled = rows.assign(method=rows["method"].map(lambda m: LABELS.get(str(m), m)))
+    labelled = labelled[labelled["method"].isin(methods)]
     by = _cells(table)
-    found = {}
-    for name in ("ours", "paper"):
-        wide = table.pivot_table(index=by, columns="method", values=name)
-        whole = wide.dropna(axis=0)
-        found[name] = whole.rank(axis=1, ascending=not higher_is_better).mean()
-    found["cells"] = table.groupby("method")[by[0]].count()
-    return pd.DataFrame(found)
+    wide = labelled.pivot_table(index=[*by, "split"], columns="method", values=against.metric)
+    return wide.dropna().groupby(level=by).mean()
 
 
 def _cells(table: pd.DataFrame) -> list[str]:
@@ -108,10 +146,10 @@ def wins(table: pd.DataFrame, higher_is_better: bool = False) -> pd.DataFrame:
 
     Cells of the same depth are counted together.
 
-    >>> t = pd.DataFrame({"pair": ["a"] * 2, "depth": 2, "difference": [-1.0, -1.0],
+    >>> t = pd.DataFrame({"pair": ["a"] * 2, "depth": 2, "n": [5, 10], "difference": [-1.0, -1.0],
     ...                   "standard_error": [0.1, 0.8], "paper": [-1.0, 1.0]})
     >>> wins(t).values.tolist()
-    [['a', 2, 2, 2, 1, 0, 1]]
+    [['a', 2, '5 to 10', 2, 2, 1, 0, 1]]
     """
     sign = -1.0 if higher_is_better else 1.0
     rows = []
@@ -122,6 +160,7 @@ def wins(table: pd.DataFrame, higher_is_better: bool = False) -> pd.DataFrame:
         rows.append(
             {
                 **dict(zip(("pair", "hidden layers"), names, strict=False)),
+                "splits": _from_to(part["n"]),
                 "data sets": len(part),
                 "ours: first is better": int((better < 0).sum()),
                 "by two standard errors": int((better < -clear).sum()),
@@ -130,6 +169,11 @@ def wins(table: pd.DataFrame, higher_is_better: bool = False) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def _from_to(counts: pd.Series) -> str:
+    low, high = int(counts.min()), int(counts.max())
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _count(differences: pd.Series) -> int | None:

@@ -179,8 +179,8 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
         ax.set_xscale("log")
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel("minutes of one worker")
-    axes[0].set_ylabel("validation NLL")
-    common_legend(figure, axes[0])
+    axes[0].set_ylabel("validation NLL (nats)")
+    common_legend(figure, *axes)
     return {"cross-validation": figure}
 
 

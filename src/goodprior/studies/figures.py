@@ -30,20 +30,22 @@ def dots(
     shown = _methods(pd.concat(tables))
     for i, (one, table) in enumerate(zip(against, tables, strict=True)):
         for j, dataset in enumerate(datasets):
-            _dot_panel(axes[i, j], table[table[keys[0]] == dataset], shown)
+            _dot_panel(axes[i, j], table[table[keys[0]] == dataset], shown, one.paper_runs(dataset))
             axes[i, j].set_title(dataset, fontsize="small")
-        average = ranks(table, one.higher_is_better)
+        average = ranks(rows, one, keys)
+        like = "ours" if "ours" in average else "ours_among_all"
         for y, method in enumerate(shown):
-            if method in average.index:
-                ours, paper = average["ours"], average["paper"]
-                _mark(axes[i, -1], float(ours[method]), float(y), 0.0, method, ours=True)
-                _mark(axes[i, -1], float(paper[method]), y + 0.25, 0.0, method, ours=False)
+            for column, shift in ((like, 0.0), ("paper", 0.25)):
+                if column in average:
+                    rank = float(average[column].get(method, np.nan))
+                    _mark(axes[i, -1], rank, y + shift, 0.0, method, ours=column != "paper")
         _names(axes[i, -1], shown)
-        axes[i, -1].set_title("average rank", fontsize="small")
+        title = "average rank\n(the paper's methods)" if like == "ours" else "average rank"
+        axes[i, -1].set_title(title, fontsize="small")
         for ax in axes[i, 1:-1]:
             ax.set_yticklabels([])
         axes[i, -1].set_yticklabels([])
-        axes[i, 0].set_ylabel(one.axis, fontsize="small")
+        axes[i, 0].set_ylabel(f"{one.axis}\n± standard error", fontsize="small")
         axes[i, -1].tick_params(labelsize="x-small")
     marks_legend(figure, [])  # the methods' names stand at the axes
     return figure
@@ -77,7 +79,7 @@ def by_depth(rows: pd.DataFrame, one: Against) -> Figure:
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel("hidden layers", fontsize="small")
     for ax in axes[::columns]:
-        ax.set_ylabel(one.axis, fontsize="small")
+        ax.set_ylabel(f"{one.axis}\n± standard deviation", fontsize="small")
     marks_legend(figure, shown)
     return figure
 
@@ -129,13 +131,17 @@ def curves(
         ax.set_xlabel(x.removeprefix("posterior_").replace("_", " "), fontsize="small")
     for ax in axes[::columns]:
         ax.set_ylabel(y, fontsize="small")
-    common_legend(figure, axes[0])
+    common_legend(figure, *axes)
     return figure
 
 
-def common_legend(figure: Figure, ax: Axes) -> None:
-    """One legend below all panels, of what is in this one."""
-    handles, names = ax.get_legend_handles_labels()
+def common_legend(figure: Figure, *axes: Axes) -> None:
+    """One legend below all panels, of what is in these."""
+    named: dict[str, Any] = {}
+    for ax in axes:
+        for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
+            named.setdefault(name, handle)
+    names, handles = list(named), list(named.values())
     columns = max(1, int(figure.get_figwidth() / 2.0))
     figure.legend(
         handles,
@@ -156,12 +162,12 @@ def _colour(method: str) -> str:
     return plots.COLOURS.get(method, "#444444")
 
 
-def _dot_panel(ax: Axes, table: pd.DataFrame, shown: list[str]) -> None:
+def _dot_panel(ax: Axes, table: pd.DataFrame, shown: list[str], runs: int) -> None:
     for y, method in enumerate(shown):
         for _, cell in table[table["method"] == method].iterrows():
             error = cell["spread"] / max(cell["n"], 1) ** 0.5
             _mark(ax, cell["ours"], float(y), error, method, ours=True)
-            _mark(ax, cell["paper"], y + 0.25, cell["paper_spread"] / 10**0.5, method, ours=False)
+            _mark(ax, cell["paper"], y + 0.25, cell["paper_spread"] / runs**0.5, method, ours=False)
     _names(ax, shown)
     ax.tick_params(labelsize="x-small")
     ax.locator_params(axis="x", nbins=3)

@@ -93,6 +93,7 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
             kernel = f", {row['kernel']} kernel" if name == "gp" else ""
             ax.set_title(f"{label}{layers}{kernel}", fontsize="small")
             ax.set_xlabel("x", fontsize="small")
+            ax.set_ylabel("f(x)", fontsize="small")
     return {"functions": figure}
 
 

@@ -25,7 +25,8 @@ def class_bars(rows: pd.DataFrame) -> Figure:
         for ax, shares in zip(line, [row["mean_shares"], *row["shares"]], strict=True):
             ax.bar(range(len(shares)), shares, color=plots.COLOURS[label])
             ax.axhline(1 / len(shares), color="black", linewidth=0.5, linestyle=":")
-        line[0].set_ylabel("GP (belief)" if name == "gp" else label, fontsize="small")
+        whose = "GP (belief)" if name == "gp" else label
+        line[0].set_ylabel(f"{whose}\nprobability", fontsize="small")
     axes[0, 0].set_title(f"mean of {int(rows['draws'].iloc[0])} draws", fontsize="small")
     for k in range(draws):
         axes[0, 1 + k].set_title(f"draw {k + 1}", fontsize="small")
@@ -129,6 +130,7 @@ def courses(rows: pd.DataFrame) -> Figure:
         ax.set_xlabel("severity", fontsize="small")
     for ax in axes[::4]:
         ax.set_ylabel("accuracy (%)", fontsize="small")
+    figure.suptitle(str(part["network"].iloc[0]), fontsize="small")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
     return figure

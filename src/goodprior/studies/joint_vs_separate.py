@@ -46,7 +46,7 @@ def run(settings: Settings) -> Row:
     options = {"distance": distance, "steps": settings["steps"], "on_prior": watch}
     _, matched = matched_prior("gpi-g", watch.problem, settings, watch.key, **options)
     assert matched is not None
-    mmd = watch.course["mmd"]
+    mmd = watch.course["mmd_paper"]
     return {
         "mmd_last": mmd[-1],
         "mmd_late_std": np.std(mmd[len(mmd) // 2 :]),
@@ -60,7 +60,7 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
     from goodprior.studies.figures import curves
 
     options = {"x": "step", "y": "squared MMD to the belief", "labels": LABELS, "log": True}
-    return {"mmd": curves(rows, "mmd", "method", **options)}
+    return {"mmd": curves(rows, "mmd_paper", "method", **options)}
 
 
 STUDY = Study(

@@ -50,12 +50,15 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
 
     from goodprior.studies.figures import curves
 
-    parts = [rows.assign(dataset=title, curve=rows[f"curve_{k}"]) for k, title in SETS.items()]
+    nats = {"entropy (nats)": rows["entropy"]}
+    parts = [
+        rows.assign(dataset=title, curve=rows[f"curve_{k}"], **nats) for k, title in SETS.items()
+    ]
     labels = {name: LABELS[name] for name in METHODS}
     figure = curves(
         pd.concat(parts, ignore_index=True),
         *("curve", "method"),
-        x="entropy",
+        x="entropy (nats)",
         y="share of images",
         labels=labels,
         log=False,

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from goodprior.studies.compare import beside, paired, ranks, wins
+from goodprior.studies.compare import agreement, beside, paired, ranks, wins
 from goodprior.studies.engine import duration
 from goodprior.studies.methods import LABELS
 from goodprior.studies.paper import table as paper_table
@@ -165,12 +165,11 @@ def _tables(study: Study, rows: pd.DataFrame, against: Against) -> list[tuple[st
     if rows.empty:
         return []
     cells = beside(rows, against, study.keys)
-    agree, known = int((~cells["differs"] & cells["paper"].notna()).sum()), cells["paper"].notna()
-    words = f"{agree} of the {int(known.sum())} cells that the paper has agree with it"
-    caption = f"ours beside the paper's: {words}" if against.table else "ours (the paper: figure)"
+    words = f"ours beside the paper's: {agreement(cells, rows)}"
+    caption = words if against.table else "ours (the paper: figure)"
     found = [(f"{against.name}, {caption}", cells)]
     if "sampler" not in study.keys and cells["method"].nunique() > 1:
-        average = ranks(cells, against.higher_is_better).dropna(how="all").reset_index()
+        average = ranks(rows, against, study.keys).dropna(how="all").reset_index()
         found.append((f"{against.name}: average ranks over data sets and depths", average))
     if study.pairs:
         pairs = paired(rows, against, study.pairs)

@@ -15,8 +15,9 @@ from goodprior.studies.store import Store
 HEAD = """# Reproduction
 
 What of the paper has been run again with this package, cell by cell. This page is written by
-`goodprior study reproduction` from `results/`; numbers in it are never typed. The reports with all
-metrics, settings, versions and run times are `results/<study>/report.html`.
+`goodprior study reproduction` from `results/`; numbers in its tables are never typed, the remarks
+above them are. The reports with all metrics, settings, versions and run times are
+`results/<study>/report.html`.
 """
 
 
@@ -29,13 +30,24 @@ def page(results: Path) -> str:
 
 
 def _overview(reports: dict[str, Report]) -> str:
-    lines = ["| study | the paper's | preset | jobs finished |", "| --- | --- | --- | --- |"]
+    names = ("study", "the paper's", "preset", "jobs finished", "of them with a matched prior")
+    lines = [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
     for name, report in reports.items():
         preset = report.preset if len(report.rows) else "not run"
         anchor = f"[{name}](#{name})"
         done = f"{report.done} of {report.planned}"
-        lines.append(f"| {anchor} | {report.study.shows} | {preset} | {done} |")
+        cells = (anchor, report.study.shows, preset, done, _matched(report.rows))
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _matched(rows: pd.DataFrame) -> str:
+    """How many jobs matched a prior, by each distance."""
+    if "distance" not in rows:
+        return ""
+    counts = rows["distance"].value_counts()
+    names = {"wasserstein": "critic"}
+    return ", ".join(f"{count} by {names.get(str(d), d)}" for d, count in counts.items())
 
 
 def _overall(reports: dict[str, Report]) -> str:

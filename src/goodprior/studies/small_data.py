@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goodprior.studies import image_protocol as protocol
-from goodprior.studies.study import Choice, Study
-from goodprior.studies.uci_classification import run
+from goodprior.studies import uci_classification
+from goodprior.studies.study import Choice, Row, Settings, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,6 +13,19 @@ if TYPE_CHECKING:
 
 ACCURACY, NLL = (replace(one, table="") for one in (protocol.ACCURACY, protocol.NLL))
 METHODS = ("fg", "gpi-g", "fh", "gpi-h", "ensemble")
+
+
+def run(settings: Settings) -> Row:
+    """Fit one method to so many images, and score its predictions."""
+    from goodprior.data import load
+
+    _, y, _, _ = load(settings["dataset"]).split(0)
+    if settings["rows"] > len(y):
+        raise ValueError(
+            f"{settings['rows']:,} training images were asked for and {len(y):,} are there: put "
+            "all of CIFAR-10 into the data folder, or choose smaller --sizes"
+        )
+    return uci_classification.run(settings)
 
 
 def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":

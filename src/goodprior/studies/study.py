@@ -44,6 +44,11 @@ class Against:
     scale: float = 1.0  # the paper prints percent where we have a share
     higher_is_better: bool = False
     unit: str = ""
+    runs: int = 10  # of the paper: splits, or runs of an image network
+
+    def paper_runs(self, dataset: str) -> int:
+        """How many values the paper's mean for a data set is of."""
+        return 5 if dataset == "protein" else self.runs
 
     @property
     def axis(self) -> str:
