@@ -1,5 +1,7 @@
 """Each study: its grid against the paper's words, and one job of it at a tiny size."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
@@ -9,7 +11,7 @@ from goodprior import demo
 from goodprior.inference import ClassPrediction, Prediction
 from goodprior.matching import Comparison, History, Match
 from goodprior.studies import protocol
-from goodprior.studies.catalogue import MODULES, study
+from goodprior.studies.catalogue import MODULES, run_job, study
 from goodprior.studies.methods import METHODS
 from goodprior.studies.problems import Fit
 from tests.studies.small import SMALL, job_of, row_of
@@ -81,6 +83,14 @@ def test_a_choice_that_a_study_lacks_is_an_error(wrong):
 
 
 @pytest.mark.slow
+def test_a_job_whose_score_is_not_finite_has_failed(monkeypatch):
+    one = replace(study("uci-regression"), run=lambda settings: {"rmse": 1.0, "nll_moment": np.inf})
+    monkeypatch.setattr("goodprior.studies.catalogue.study", lambda name: one)
+    monkeypatch.setattr("goodprior.devices.keep_compiled_programs", lambda: None)
+    with pytest.raises(FloatingPointError, match="test NLL is inf"):
+        run_job({"study": "uci-regression"})
+
+
 def test_regression_and_its_figure(tiny_data):
     one, settings = job_of("uci-regression", method="fg", split=0, **SMALL)
     rows = row_of(one, settings)

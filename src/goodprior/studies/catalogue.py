@@ -41,9 +41,19 @@ def study(name: str) -> Study:
 
 
 def run_job(settings: Settings) -> Row:
-    """In a worker: one job of the study that the settings name. Compiled programs are kept."""
+    """In a worker: one job of the study that the settings name. Compiled programs are kept.
+
+    A job whose score is not a finite number has failed: left out of a mean, it would flatter it.
+    """
+    import numpy as np
+
     from goodprior.devices import keep_compiled_programs
 
     keep_compiled_programs()
     settings = dict(settings)
-    return study(settings.pop("study")).run(settings)
+    one = study(settings.pop("study"))
+    row = one.run(settings)
+    for against in one.against:
+        if not np.isfinite(row.get(against.metric, 0.0)):
+            raise FloatingPointError(f"{against.name} is {row[against.metric]}")
+    return row
