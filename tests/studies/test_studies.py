@@ -82,7 +82,6 @@ def test_a_choice_that_a_study_lacks_is_an_error(wrong):
         study("uci-regression").choose("paper", **wrong)
 
 
-@pytest.mark.slow
 def test_a_job_whose_score_is_not_finite_has_failed(monkeypatch):
     one = replace(study("uci-regression"), run=lambda settings: {"rmse": 1.0, "nll_moment": np.inf})
     monkeypatch.setattr("goodprior.studies.catalogue.study", lambda name: one)
@@ -91,6 +90,7 @@ def test_a_job_whose_score_is_not_finite_has_failed(monkeypatch):
         run_job({"study": "uci-regression"})
 
 
+@pytest.mark.slow
 def test_regression_and_its_figure(tiny_data):
     one, settings = job_of("uci-regression", method="fg", split=0, **SMALL)
     rows = row_of(one, settings)
