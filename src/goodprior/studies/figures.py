@@ -15,6 +15,8 @@ from goodprior.studies.compare import beside, ranks
 from goodprior.studies.methods import LABELS
 from goodprior.studies.study import Against
 
+NETWORKS = {"lenet5": "LeNet5", "preresnet20": "PreResNet20", "vgg16": "VGG16"}
+
 
 def dots(
     rows: pd.DataFrame, against: Sequence[Against], keys: Sequence[str] = ("dataset", "method")
@@ -31,7 +33,7 @@ def dots(
     for i, (one, table) in enumerate(zip(against, tables, strict=True)):
         for j, dataset in enumerate(datasets):
             _dot_panel(axes[i, j], table[table[keys[0]] == dataset], shown, one.paper_runs(dataset))
-            axes[i, j].set_title(dataset, fontsize="small")
+            axes[i, j].set_title(NETWORKS.get(dataset, dataset), fontsize="small")
         average = ranks(rows, one, keys)
         like = "ours" if "ours" in average else "ours_among_all"
         for y, method in enumerate(shown):
@@ -40,8 +42,8 @@ def dots(
                     rank = float(average[column].get(method, np.nan))
                     _mark(axes[i, -1], rank, y + shift, 0.0, method, ours=column != "paper")
         _names(axes[i, -1], shown)
-        title = "average rank\n(the paper's methods)" if like == "ours" else "average rank"
-        axes[i, -1].set_title(title, fontsize="small")
+        title = "average rank\n(paper's methods)" if like == "ours" else "average rank"
+        axes[i, -1].set_title(title, fontsize="x-small")
         for ax in axes[i, 1:-1]:
             ax.set_yticklabels([])
         axes[i, -1].set_yticklabels([])

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from goodprior import plots
+from goodprior.studies.figures import NETWORKS
 from goodprior.studies.methods import LABELS
 from goodprior.studies.study import Against
 
@@ -61,7 +62,7 @@ def by_size(rows: pd.DataFrame, metrics: Sequence[Against]) -> Figure:
             sizes = sorted(set(part["rows"]))
             ax.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize="x-small")
             ax.minorticks_off()
-            ax.set_title(network, fontsize="small")
+            ax.set_title(NETWORKS.get(network, network), fontsize="small")
             ax.set_xlabel("training images", fontsize="small")
         line[0].set_ylabel(metric.name, fontsize="small")
     handles, names = axes[0, 0].get_legend_handles_labels()
@@ -104,7 +105,7 @@ def boxes(rows: pd.DataFrame, metrics: Sequence[Against]) -> Figure:
                 ax.plot([off - wide / 2, off + wide / 2], [clean, clean], color=colour, linewidth=3)
             ax.set_xticks(range(6), ["clean", *map(str, range(1, 6))])
             ax.set_xlabel("severity", fontsize="small")
-            ax.set_title(network, fontsize="small")
+            ax.set_title(NETWORKS.get(network, network), fontsize="small")
         line[0].set_ylabel(metric.name, fontsize="small")
     patches = [Patch(color=plots.COLOURS[LABELS[n]], label=LABELS[n]) for n in shown]
     figure.legend(handles=patches, loc="outside lower center", ncols=5, frameon=False)
@@ -130,7 +131,8 @@ def courses(rows: pd.DataFrame) -> Figure:
         ax.set_xlabel("severity", fontsize="small")
     for ax in axes[::4]:
         ax.set_ylabel("accuracy (%)", fontsize="small")
-    figure.suptitle(str(part["network"].iloc[0]), fontsize="small")
+    network = str(part["network"].iloc[0])
+    figure.suptitle(NETWORKS.get(network, network), fontsize="small")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
     return figure
