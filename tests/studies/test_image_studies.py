@@ -235,7 +235,8 @@ def test_class_priors_of_belief_and_weights(tiny_images):
     expected = -(p * np.log(p)).sum(1).mean()
     assert rows["entropy"].iloc[0] == pytest.approx(expected, abs=0.12)
     (figure,) = one.figures(rows).values()
-    assert [ax.get_ylabel() for ax in figure.axes[::4]] == ["GP (belief)", "FG", "FH"]
+    lines = [ax.get_ylabel().split("\n") for ax in figure.axes[::4]]
+    assert lines == [[name, "probability"] for name in ("GP (belief)", "FG", "FH")]
 
 
 def test_the_course_of_matching_images(tiny_images, monkeypatch):
