@@ -8,9 +8,10 @@ python -m benchmarks.convolutions
 Both have huge pages for their memory that way, and use as many threads as there are processors that
 they may use. The second setting is for a single gradient: XLA's newer convolution is faster, but
 often in one thread, which is best where each core has chains of its own, as they have by
-`use_all_cores` (`4 spread`, measured without the setting). PyTorch is measured before and after us,
-so that a machine that is busy for a while shows; on one processor (`taskset -c 0`) the time on it,
-`cpu`, can be compared even then. Writes `results/convolutions.csv` as it goes.
+`use_all_cores` (`4 spread chains`, measured without the setting). PyTorch and we are measured in
+turn, round after round, so that a machine that is busy for a while shows; on one processor
+(`taskset -c 0`) the time on it, `cpu`, can be compared even then. Writes `results/convolutions.csv`
+as it goes.
 """
 
 import argparse
@@ -35,6 +36,7 @@ from goodprior.networks import IMAGE_NETWORKS
 
 BATCH = {"lenet5": 128, "preresnet20": 128, "vgg16": 32}
 STEPS = 10
+ROUNDS = 3
 
 
 def milliseconds(work: Callable[[], object], times: int = 12) -> dict[str, float]:
@@ -115,6 +117,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", type=Path, default=Path(".venv-peers/bin/python"))
     parser.add_argument("--networks", nargs="*", default=list(BATCH))
+    parser.add_argument("--what", nargs="*", default=["gradient", "chains", "matching"])
     parser.add_argument("--out", type=Path, default=Path("results/convolutions.csv"))
     parser.add_argument("--match", help="only match this network, here and now")
     parser.add_argument("--spread", help="only four chains of this network over all cores")
@@ -126,43 +129,48 @@ def main() -> None:
         gp.use_all_cores()
         print(json.dumps(chains(args.spread, 4)))
         return
-    rows = []
-
     args.out.parent.mkdir(exist_ok=True)
+    rows = []
+    kept = pd.read_csv(args.out) if args.out.exists() else pd.DataFrame()
+    if len(kept):
+        kept = kept[[not what.endswith(tuple(args.what)) for what in kept["what"]]]
 
     def note(name: str, what: str, who: str, found: dict[str, float]) -> None:
         rows.append({"network": name, "what": what, "who": who, **found})
-        pd.DataFrame(rows).to_csv(args.out, index=False)
+        pd.concat([pd.DataFrame(rows), kept]).to_csv(args.out, index=False, float_format="%.4g")
         numbers = " ".join(f"{key} {value:.2f}" for key, value in found.items())
         print(f"{name:12} {what:12} {who:10} {numbers}", flush=True)
 
-    before = torch_peer(args.peers)
+    if "gradient" in args.what:
+        for _ in range(ROUNDS):
+            peer = torch_peer(args.peers)
+            for name in args.networks:
+                note(name, "gradient", "torch", peer[name])
+                note(name, "gradient", "goodprior", gradient(name))
     for name in args.networks:
-        note(name, "gradient", "goodprior", gradient(name))
-    after = torch_peer(args.peers)
-    for name in args.networks:
-        note(name, "gradient", "torch", before[name])
-        note(name, "gradient", "torch", after[name])
-    for name in args.networks:
-        if name != "vgg16":
+        if "chains" in args.what and name != "vgg16":
             for count in (1, 4):
                 note(name, f"{count} chains", "goodprior", chains(name, count))
-            note(name, "4 spread", "goodprior", apart("--spread", name))
-    for column in ("best", "cpu"):
-        say_ratios(pd.DataFrame(rows).groupby(["network", "what", "who"])[column].min(), column)
+            note(name, "4 spread chains", "goodprior", apart("--spread", name))
+    for column in ("median", "best", "cpu"):
+        say_ratios(pd.DataFrame(rows).groupby(["network", "what", "who"])[column].median(), column)
     for name in args.networks:
-        note(name, "matching", "goodprior", apart("--match", name))
+        if "matching" in args.what:
+            note(name, "matching", "goodprior", apart("--match", name))
 
 
 def say_ratios(best: pd.Series, column: str) -> None:
     """Ours over PyTorch's, and four chains over one."""
-    print(f"by the {column} time:")
+    print(f"by the {column} time, the median of all rounds:")
     for name in best.index.unique("network"):
-        ours, torch = (best[name, "gradient", who] for who in ("goodprior", "torch"))
-        print(f"{name}: our gradient takes {ours / torch:.2f} times as long as PyTorch's")
+        if (name, "gradient", "torch") in best:
+            ratio = best[name, "gradient", "goodprior"] / best[name, "gradient", "torch"]
+            print(f"{name}: our gradient takes {ratio:.2f} times as long as PyTorch's")
         if (name, "4 chains", "goodprior") in best:
             ratio = best[name, "4 chains", "goodprior"] / best[name, "1 chains", "goodprior"]
-            spread = best[name, "4 spread", "goodprior"] / best[name, "1 chains", "goodprior"]
+            spread = (
+                best[name, "4 spread chains", "goodprior"] / best[name, "1 chains", "goodprior"]
+            )
             print(f"{name}: four chains take {ratio:.2f} times as long as one, spread {spread:.2f}")
 
 

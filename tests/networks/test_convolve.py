@@ -17,7 +17,9 @@ def plain(x, filters, stride, margin):
     )
 
 
-@pytest.fixture(params=[(5, 3, 1, 1), (5, 3, 2, 1), (3, 5, 1, 0), (1, 1, 2, 0)], ids=str)
+@pytest.fixture(
+    params=[(5, 3, 1, 1), (5, 3, 2, 1), (3, 5, 1, 0), (2, 5, 1, 2), (1, 1, 2, 0)], ids=str
+)
 def case(request, monkeypatch):
     monkeypatch.setattr(module, "TOGETHER", 50)  # so that there are several parts
     rows, size, *how = request.param

@@ -64,7 +64,7 @@ def by_size(rows: pd.DataFrame, metrics: Sequence[Against]) -> Figure:
             ax.minorticks_off()
             ax.set_title(NETWORKS.get(network, network), fontsize="small")
             ax.set_xlabel("training images", fontsize="small")
-        line[0].set_ylabel(metric.name, fontsize="small")
+        line[0].set_ylabel(f"{metric.axis}\n± standard error", fontsize="small")
     handles, names = axes[0, 0].get_legend_handles_labels()
     columns = min(5, 3 * len(networks))
     figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
@@ -106,7 +106,7 @@ def boxes(rows: pd.DataFrame, metrics: Sequence[Against]) -> Figure:
             ax.set_xticks(range(6), ["clean", *map(str, range(1, 6))])
             ax.set_xlabel("severity", fontsize="small")
             ax.set_title(NETWORKS.get(network, network), fontsize="small")
-        line[0].set_ylabel(metric.name, fontsize="small")
+        line[0].set_ylabel(metric.axis, fontsize="small")
     patches = [Patch(color=plots.COLOURS[LABELS[n]], label=LABELS[n]) for n in shown]
     figure.legend(handles=patches, loc="outside lower center", ncols=5, frameon=False)
     return figure
