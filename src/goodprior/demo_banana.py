@@ -19,7 +19,7 @@ from goodprior.data.examples import crescents
 from goodprior.data.registry import data_folder, load
 from goodprior.data.scaling import Scaling
 from goodprior.inference import Binary, ClassPrediction, sample_posterior
-from goodprior.matching import match
+from goodprior.matching import Distance, match
 from goodprior.networks import MLP
 from goodprior.priors import GaussianPrior
 from goodprior.progress import tracking
@@ -92,7 +92,7 @@ def panel(
     y: np.ndarray,
     title: str,
     belief: Belief,
-    distance: str,
+    distance: str | Distance,
     key: jax.Array,
     lengths: tuple[int, int, int],
 ) -> Panel:

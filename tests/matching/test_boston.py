@@ -11,10 +11,10 @@ from goodprior.priors import GaussianPrior
 
 pytestmark = pytest.mark.skipif(data_folder() is None, reason="GOODPRIOR_DATA is not set")
 
-# The paper's critic takes 200 steps for each of 200 steps of the prior; here far fewer.
+# The paper's critic takes 200 steps for each of 200 steps of the prior; here far fewer do.
 WAYS = {
     "energy": (Energy(steps=100), 10),
-    "wasserstein": (Wasserstein(steps=30, critic_steps=100), 5),
+    "wasserstein": (Wasserstein(steps=60, critic_steps=40), 10),
 }
 
 

@@ -102,8 +102,8 @@ def test_the_penalty_is_paid_between_a_draw_and_its_partner():
 
 
 @pytest.mark.slow
-def test_the_critic_starts_anew_and_keeps_its_adagrad_sums():
-    metric = Wasserstein(critic_steps=5, width=20, critic_learning_rate=1e-9)
+def test_a_critic_that_starts_anew_keeps_its_adagrad_sums():
+    metric = Wasserstein(critic_steps=5, width=20, critic_learning_rate=1e-9, restart=True)
     start = metric.init(jax.random.key(0), POINTS)
     first, second = _fit(metric, start, jax.random.key(1)), _fit(metric, start, jax.random.key(2))
     weights = [s.critic.layers[0].weight for s in (start, first, second)]
@@ -115,8 +115,8 @@ def test_the_critic_starts_anew_and_keeps_its_adagrad_sums():
     assert (later > earlier).mean() > 0.9  # the last bias does not matter, its gradient is zero
 
 
-def test_a_warm_critic_goes_on_from_where_it_was():
-    metric = Wasserstein(critic_steps=5, width=20, critic_learning_rate=1e-9, warm=True)
+def test_the_critic_goes_on_from_where_it_was():
+    metric = Wasserstein(critic_steps=5, width=20, critic_learning_rate=1e-9)
     start = metric.init(jax.random.key(0), POINTS)
     fitted = _fit(metric, start, jax.random.key(1))
     for before, after in zip(

@@ -35,7 +35,7 @@ WAYS = {
         Wasserstein(steps=40, critic_steps=50, redraw_functions=True, **SMALL),
         2,
     ),
-    "wasserstein, jointly": (Wasserstein(steps=60, critic_steps=1, warm=True, width=40), 2),
+    "wasserstein, jointly": (Wasserstein(steps=60, critic_steps=1, width=40), 2),
 }
 
 
@@ -54,7 +54,7 @@ def test_a_matched_prior_is_closer_to_the_belief(distance, times):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "distance", [Energy(steps=40), Wasserstein(steps=40, critic_steps=20, warm=True, **SMALL)]
+    "distance", [Energy(steps=40), Wasserstein(steps=40, critic_steps=20, **SMALL)]
 )
 def test_two_outputs_are_matched_together(distance):
     prior = GaussianPrior(MLP(1, (20,), 2, key=jax.random.key(0)))

@@ -9,7 +9,11 @@ import pytest
 from goodprior.inference import Prediction
 from goodprior.studies import protocol, sampled
 from goodprior.studies.methods import LABELS, METHODS, fit
-from goodprior.studies.problems import classification_problem, regression_problem
+from goodprior.studies.problems import (
+    classification_problem,
+    distance_of,
+    regression_problem,
+)
 from goodprior.studies.study import Choice
 from tests.studies.small import SMALL
 
@@ -132,3 +136,9 @@ def test_what_is_trained_says_for_how_long():
         "fg", "fh", "gpi-g", "gpi-h", "gpi-nf", "fg+ts",
     }  # fmt: skip
     assert protocol.table_settings("protein", "fbnn", 1, 0, choice)["epochs"] == 15
+
+
+def test_the_critic_of_studies_starts_anew_as_in_the_published_results():
+    critic = distance_of({"distance": "wasserstein"}, learning_rate=0.01)
+    assert (critic.restart, critic.learning_rate) == (True, 0.01)
+    assert distance_of({"distance": "energy"}) == "energy"

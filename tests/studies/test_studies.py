@@ -175,7 +175,7 @@ def test_joint_and_separate_are_watched_on_the_way(tiny_data, monkeypatch):
     monkeypatch.setattr("goodprior.matching.match", match)
     one, settings = job_of("joint-vs-separate", method="joint", width=5, depth=1, draws=50)
     rows = row_of(one, settings)
-    assert (asked["distance"].critic_steps, asked["distance"].warm) == (1, True)
+    assert (asked["distance"].critic_steps, asked["distance"].restart) == (1, False)
     assert rows["step"].item() == [10, 20]
     first, second = rows["mmd"].item()
     assert first == second > 0  # a prior that was left alone, seen with the same random numbers

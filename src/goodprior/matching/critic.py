@@ -28,10 +28,11 @@ class Wasserstein(AsPublished):
     `-(E critic(belief) - E critic(prior)) + penalty * E (|critic'| - 1)^2`.
     With several outputs the same critic is applied to each, and summed.
 
-    As in the published results, functions are drawn once per step of the prior, the critic's
-    weights start anew and its Adagrad sums are kept. `redraw_functions` draws for each critic step,
-    as the paper's algorithm 1 is printed. `warm` keeps the critic's weights. The joint optimisation
-    of appendix B.5 is `Wasserstein(critic_steps=1, warm=True)`.
+    Functions are drawn once per step of the prior; `redraw_functions` draws for each critic step,
+    as the paper's algorithm 1 is printed. In it the critic goes on from where it was. In the
+    published results its weights start anew at each step of the prior while its Adagrad sums are
+    kept, which leaves the prior further from the belief: `Wasserstein(restart=True)`. The joint
+    optimisation of appendix B.5 is `Wasserstein(critic_steps=1)`.
 
     What it reports is the critic's value, not the distance: because of the penalty it is
     `d * (1 + d / (2 * penalty))` for two distributions a shift d apart.
@@ -41,7 +42,7 @@ class Wasserstein(AsPublished):
     penalty: float = eqx.field(static=True, default=10.0)
     critic_learning_rate: float = eqx.field(static=True, default=0.02)
     redraw_functions: bool = eqx.field(static=True, default=False)
-    warm: bool = eqx.field(static=True, default=False)
+    restart: bool = eqx.field(static=True, default=False)
     width: int = eqx.field(static=True, default=200)
 
     def __check_init__(self):
@@ -72,7 +73,7 @@ class Wasserstein(AsPublished):
         key_critic, key_between = jax.random.split(key)
         fresh = self._new_critic(key_critic, state.critic.layers[0].weight.shape[1])
         arrays, rest = eqx.partition(fresh, eqx.is_inexact_array)
-        start = CriticState(state.critic if self.warm else arrays, state.optimiser)
+        start = CriticState(arrays if self.restart else state.critic, state.optimiser)
 
         def step(state: CriticState, i: Array) -> tuple[CriticState, None]:
             functions, target = pair(i)

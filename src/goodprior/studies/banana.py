@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from goodprior.studies.problems import distance_of
 from goodprior.studies.study import Choice, Row, Settings, Study
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def run(settings: Settings) -> Row:
     title, belief = demo_banana.beliefs()[row][column]
     key = jax.random.fold_in(jax.random.key(settings["seed"]), 4 * row + column)
     lengths = (settings["burn_in"], settings["draws"], settings["thinning"])
-    panel = demo_banana.panel(X, y, title, belief, settings["distance"], key, lengths)
+    panel = demo_banana.panel(X, y, title, belief, distance_of(settings), key, lengths)
     numbers = {k.replace(" ", "_"): v for k, v in panel.row.items()}
     return {**numbers, "data": source, "probability": panel.probability.round(3)}
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from goodprior.studies.methods import LABELS, MATCHED
+from goodprior.studies.problems import distance_of
 from goodprior.studies.study import Choice, Row, Settings, Study
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def run(settings: Settings) -> Row:
         network = MLP(1, (settings["width"],) * settings["depth"], 1, key=keys[1])
         prior = named_prior(settings["method"], network, key=keys[2])
         if settings.get("distance"):
-            distance = settings["distance"]
+            distance = distance_of(settings)
             prior = match(prior, belief, points, distance=distance, key=keys[3]).prior
         functions = prior.functions(keys[0], points.points, settings["draws"])
         found = compare(prior, belief, points, key=keys[4], draws=settings["draws"])._asdict()

@@ -39,8 +39,8 @@ def run(settings: Settings) -> Row:
 
     watch = Watch(settings, settings["draws"])
     distance = {
-        "separate": Wasserstein(),
-        "joint": Wasserstein(critic_steps=1, warm=True),
+        "separate": Wasserstein(restart=True),
+        "joint": Wasserstein(critic_steps=1),
         "energy": "energy",
     }[settings["method"]]
     options = {"distance": distance, "steps": settings["steps"], "on_prior": watch}

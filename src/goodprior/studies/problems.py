@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from goodprior.beliefs import Belief, MeasurementSet
     from goodprior.data import Scaling
     from goodprior.inference import ClassPrediction, Likelihood, Prediction
-    from goodprior.matching import Match
+    from goodprior.matching import Distance, Match
     from goodprior.priors import Prior
 
 
@@ -123,23 +123,32 @@ def image_problem(
     return Problem(X, y, Categorical(classes), Scaling.fit(X), belief, classes)
 
 
+def distance_of(settings: dict[str, Any], **options: Any) -> "str | Distance":
+    """The distance of these settings; the critic with these options, and as published."""
+    from goodprior.matching import Wasserstein
+
+    if settings["distance"] == "wasserstein":
+        return Wasserstein(restart=True, **options)
+    return settings["distance"]
+
+
 def matched_prior(
     name: str, problem: Problem, settings: dict[str, Any], key: "PRNGKeyArray", **options: Any
 ) -> "tuple[Prior, Match | None]":
     """The prior of this name, matched to the problem's belief if that is its kind."""
     import jax
 
-    from goodprior.matching import Wasserstein, match
+    from goodprior.matching import match
     from goodprior.priors import is_matched, named_prior
 
     key_network, key_prior, key_match, _ = jax.random.split(key, 4)
     prior = named_prior(name, problem.network(settings, key_network), key=key_prior)
     if not is_matched(name):
         return prior, None
-    distance = settings.get("distance")
-    if "match_rate" in settings:
-        distance = Wasserstein(learning_rate=settings["match_rate"])
-    own = {"distance": distance, "draws": settings.get("match_draws")}
+    own = {"draws": settings.get("match_draws")}
+    if "distance" in settings:
+        rate = {"learning_rate": settings["match_rate"]} if "match_rate" in settings else {}
+        own["distance"] = distance_of(settings, **rate)
     own |= {k: settings[f"match_{k}"] for k in ("steps", "held_out") if f"match_{k}" in settings}
     points = problem.points(settings)
     matched = match(prior, problem.belief, points, key=key_match, **{**own, **options})

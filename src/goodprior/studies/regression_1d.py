@@ -42,10 +42,10 @@ def run(settings: Settings) -> Row:
         panel = demo.exact_panel(data, settings["seed"])
     else:
         key = jax.random.fold_in(jax.random.key(settings["seed"]), METHODS.index(method))
-        distance = settings.get("distance") or "energy"
+        distance = settings.get("distance", "energy")
         if distance == "wasserstein":
             steps, rate = settings["match_steps"], settings["critic_rate"]
-            distance = Wasserstein(steps=steps, learning_rate=rate)
+            distance = Wasserstein(steps=steps, learning_rate=rate, restart=True)
         lengths = (settings["burn_in"], settings["draws"], settings["thinning"])
         panel = demo.network_panel(data, method, distance, key, lengths)
     levels = np.quantile(panel.prior_draws, [0.025, 0.975], axis=0)

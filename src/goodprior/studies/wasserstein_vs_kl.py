@@ -73,7 +73,7 @@ def run(settings: Settings) -> Row:
     distance = {
         "kl": KL(early_stopping=False),
         "kl-ssge": KLStein(),
-        "wasserstein": Wasserstein(),
+        "wasserstein": Wasserstein(restart=True),
         "energy": Energy(settles=False),
     }[settings["method"]]
     look(0, matched_prior("fg", problem, settings, key)[0])
