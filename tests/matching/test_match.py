@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from goodprior.beliefs import GaussianProcess, Grid, MeasurementSet, rbf
+from goodprior.beliefs import Box, GaussianProcess, Grid, MeasurementSet, rbf
 from goodprior.matching import (
     MMD,
     Energy,
@@ -155,6 +155,24 @@ def test_a_prior_compared_with_itself_is_at_no_distance():
     assert abs(found.energy_distance) < 0.01
     assert abs(found.squared_mmd) < 0.005
     assert found.std_ratio == pytest.approx(1.0, rel=0.05)
+
+
+def test_compare_spreads_its_draws_over_several_measurement_sets():
+    seen = []
+
+    class Watched(Functions):
+        def sample(self, key, x, n):
+            seen.append((tuple(np.asarray(x).ravel()), n))
+            return super().sample(key, x, n)
+
+    points = Box([-2.0], [2.0], 8)
+    compare(PRIOR, Watched(PRIOR), points, key=jax.random.key(3), draws=1000)
+    sets, draws = zip(*seen, strict=True)
+    assert len(set(sets)) == 4
+    assert draws == (250,) * 4
+    seen.clear()
+    compare(PRIOR, Watched(PRIOR), points, key=jax.random.key(3), draws=3)
+    assert [n for _, n in seen] == [3]
 
 
 class Functions:
