@@ -66,7 +66,7 @@ def by_size(rows: pd.DataFrame, metrics: Sequence[Against]) -> Figure:
             ax.set_xlabel("training images", fontsize="small")
         line[0].set_ylabel(f"{metric.axis}\n± standard error", fontsize="small")
     handles, names = axes[0, 0].get_legend_handles_labels()
-    columns = min(5, 3 * len(networks))
+    columns = min(5, 2 * len(networks))
     figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
     return figure
 
