@@ -44,6 +44,7 @@ def _mode():
     return fit_map(LINEAR, Gaussian(NOISE), X, Y, **EXACT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", ["full", "kron"])
 def test_linear_regression_has_its_exact_posterior_and_evidence(structure):
     """Kronecker factors are exact too: one output, and centred inputs part weights from bias."""

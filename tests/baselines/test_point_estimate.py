@@ -22,6 +22,7 @@ def _fading(epoch):
     return 0.05 * 0.99**epoch
 
 
+@pytest.mark.slow
 def test_map_of_a_linear_network_is_ridge_regression():
     scale, noise = 0.5, 0.25
     prior = GaussianPrior(LINEAR, {"layers.0.weight": scale, "layers.0.bias": 1e3})

@@ -164,6 +164,7 @@ def test_rows_far_away_and_unseen_categories_are_warned_of(fitted, folder):
     assert "warning: 1 of 1 rows lie far outside the training data" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_page_has_pictures_and_words_and_needs_nothing_else(fitted, folder):
     trained, _ = fitted
     done = run("show", trained / "model.safetensors", trained / "data.csv")
@@ -180,6 +181,7 @@ def test_the_page_has_pictures_and_words_and_needs_nothing_else(fitted, folder):
     assert "(<b>" not in page
 
 
+@pytest.mark.slow
 def test_the_pictures_alone(fitted, folder):
     trained, _ = fitted
     done = run("show", trained / "model.safetensors", "--out", "report.png")

@@ -19,6 +19,7 @@ from tests.estimators.small import LABELS, SMALL, X, Y
 BRIEF = {**SMALL, "prior": "fg"}
 
 
+@pytest.mark.slow
 def test_a_regressor_comes_back_from_its_file_as_it_was(tmp_path):
     model = BNNRegressor(**BRIEF, belief={"lengthscale": 2.0}).fit(X, Y)
     model.save(tmp_path / "model.safetensors")

@@ -83,6 +83,7 @@ def _short(X=X, y=Y, **changes):
     return sample_posterior(prior, Gaussian(NOISE), X, y, **arguments | changes)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_draws_bit_for_bit():
     first, again, other = _short(), _short(), _short(key=jax.random.key(8))
     assert eqx.tree_equal(first.draws, again.draws)

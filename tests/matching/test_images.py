@@ -73,6 +73,7 @@ def test_the_memory_of_a_slope_does_not_grow_with_the_draws():
     assert needed(40) < 1.5 * needed(4)
 
 
+@pytest.mark.slow
 def test_points_that_do_not_fit_are_refused(as_users_run_it):
     belief = HierarchicalGP.images(3)
     with pytest.raises(ValueError, match=r"the shape of images, \(16, 16, 2\)"):

@@ -84,6 +84,7 @@ class Nowhere:
         return jnp.full((n, len(x), 1), jnp.nan)
 
 
+@pytest.mark.slow
 def test_a_belief_without_finite_functions_stops_the_match():
     with pytest.raises(
         FloatingPointError, match=r"no finite value in the steps up to 10\. .*belief"

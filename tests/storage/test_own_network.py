@@ -50,6 +50,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_posterior_of_an_own_network_predicts_the_same(tmp_path, case):
     network, prior = CASES[case]()

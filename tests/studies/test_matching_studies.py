@@ -89,6 +89,7 @@ def test_other_studies_have_no_grid_of_scales():
         study("banana").choose("paper", per_parameter=5)
 
 
+@pytest.mark.slow
 def test_a_trial_has_the_scales_of_itsjob_of(chains):
     one, settings = job_of("cross-validation", method="grid", width=5)
     scales = {"hidden_weight": 1.0, "hidden_bias": 2.0, "output_weight": 3.0, "output_bias": 4.0}
