@@ -37,6 +37,7 @@ from goodprior.networks import IMAGE_NETWORKS
 BATCH = {"lenet5": 128, "preresnet20": 128, "vgg16": 32}
 STEPS = 10
 ROUNDS = 3
+WHAT = ["gradient", "chains", "matching"]
 
 
 def milliseconds(work: Callable[[], object], times: int = 12) -> dict[str, float]:
@@ -117,7 +118,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", type=Path, default=Path(".venv-peers/bin/python"))
     parser.add_argument("--networks", nargs="*", default=list(BATCH))
-    parser.add_argument("--what", nargs="*", default=["gradient", "chains", "matching"])
+    parser.add_argument("--what", nargs="*", choices=WHAT, default=WHAT)
     parser.add_argument("--out", type=Path, default=Path("results/convolutions.csv"))
     parser.add_argument("--match", help="only match this network, here and now")
     parser.add_argument("--spread", help="only four chains of this network over all cores")
@@ -131,9 +132,9 @@ def main() -> None:
         return
     args.out.parent.mkdir(exist_ok=True)
     rows = []
-    kept = pd.read_csv(args.out) if args.out.exists() else pd.DataFrame()
-    if len(kept):
-        kept = kept[[not what.endswith(tuple(args.what)) for what in kept["what"]]]
+    kept = pd.read_csv(args.out) if args.out.exists() else pd.DataFrame({"network": [], "what": []})
+    anew = kept["what"].astype(str).str.endswith(tuple(args.what))
+    kept = kept[~(anew & kept["network"].isin(args.networks))]
 
     def note(name: str, what: str, who: str, found: dict[str, float]) -> None:
         rows.append({"network": name, "what": what, "who": who, **found})
@@ -152,7 +153,7 @@ def main() -> None:
             for count in (1, 4):
                 note(name, f"{count} chains", "goodprior", chains(name, count))
             note(name, "4 spread chains", "goodprior", apart("--spread", name))
-    for column in ("median", "best", "cpu"):
+    for column in ("median", "best", "cpu") if rows else ():
         say_ratios(pd.DataFrame(rows).groupby(["network", "what", "who"])[column].median(), column)
     for name in args.networks:
         if "matching" in args.what:

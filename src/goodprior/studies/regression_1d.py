@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from goodprior.studies.methods import LABELS, MATCHED
+from goodprior.studies.problems import distance_of
 from goodprior.studies.study import Choice, Row, Settings, Study
 
 if TYPE_CHECKING:
@@ -35,17 +36,15 @@ def run(settings: Settings) -> Row:
     import numpy as np
 
     from goodprior import demo
-    from goodprior.matching import Wasserstein
 
     data, method = demo.gap_1d(), settings["method"]
     if method == "gp":
         panel = demo.exact_panel(data, settings["seed"])
     else:
         key = jax.random.fold_in(jax.random.key(settings["seed"]), METHODS.index(method))
-        distance = settings.get("distance", "energy")
-        if distance == "wasserstein":
-            steps, rate = settings["match_steps"], settings["critic_rate"]
-            distance = Wasserstein(steps=steps, learning_rate=rate, restart=True)
+        steps, rate = settings.get("match_steps"), settings.get("critic_rate")
+        matched = "distance" in settings
+        distance = distance_of(settings, steps=steps, learning_rate=rate) if matched else "energy"
         lengths = (settings["burn_in"], settings["draws"], settings["thinning"])
         panel = demo.network_panel(data, method, distance, key, lengths)
     levels = np.quantile(panel.prior_draws, [0.025, 0.975], axis=0)
