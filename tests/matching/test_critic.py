@@ -6,6 +6,7 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from goodprior.matching import Wasserstein
+from goodprior.matching.critic import softplus
 from tests.monte_carlo import LIMIT
 
 POINTS = 3
@@ -50,6 +51,15 @@ def test_several_outputs_share_one_critic_and_are_summed():
     value = jax.jit(metric)
     parts = [value(state, FUNCTIONS[..., [i]], TARGET[..., [i]]) for i in (0, 1)]
     np.testing.assert_allclose(value(state, FUNCTIONS, TARGET), sum(parts), rtol=1e-4)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_softplus_and_its_derivatives_are_those_of_jax(order):
+    ours, theirs = softplus, jax.nn.softplus
+    for _ in range(order):
+        ours, theirs = jax.grad(ours), jax.grad(theirs)
+    x = jnp.concatenate([jnp.linspace(-30, 30, 301), jnp.asarray([-1e4, 1e4])])
+    np.testing.assert_allclose(jax.vmap(ours)(x), jax.vmap(theirs)(x), rtol=1e-5, atol=1e-6)
 
 
 def test_the_value_is_the_difference_of_the_critics_means():

@@ -13,6 +13,20 @@ from goodprior import checks
 from goodprior.matching.distances import AsPublished, Functions, Others
 
 
+@jax.custom_jvp
+def softplus(x: Float[Array, "..."]) -> Float[Array, "..."]:
+    """`log(1 + exp(x))`. JAX's own asks for infinities at every order of differentiation, which
+    takes a third of a critic's step.
+
+    >>> float(softplus(jnp.asarray(0.0))) == float(jnp.log(2.0))
+    True
+    """
+    return jnp.maximum(x, 0) + jnp.log(1 + jnp.exp(-jnp.abs(x)))
+
+
+softplus.defjvps(lambda tangent, _, x: jax.nn.sigmoid(x) * tangent)
+
+
 class CriticState(NamedTuple):
     """The critic's weights and its optimiser's sums."""
 
@@ -58,7 +72,7 @@ class Wasserstein(AsPublished):
         return optax.adagrad(self.critic_learning_rate, initial_accumulator_value=0.0, eps=1e-10)
 
     def _new_critic(self, key: PRNGKeyArray, points: int) -> eqx.nn.MLP:
-        return eqx.nn.MLP(points, "scalar", self.width, 2, activation=jax.nn.softplus, key=key)
+        return eqx.nn.MLP(points, "scalar", self.width, 2, activation=softplus, key=key)
 
     def init(self, key: PRNGKeyArray, points: int) -> CriticState:
         critic = eqx.filter(self._new_critic(key, points), eqx.is_inexact_array)
