@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RMSE = Against("rmse", "hmc_rmse", "test RMSE", unit="target's units")
-NUTS = {
-    "paper": {"sampler": "nuts", "burn_in": 200, "draws": 200, "thinning": 1},
+NUTS = {  # the paper does not say how many; these take an hour of a core for a split of four sets
+    "paper": {"sampler": "nuts", "burn_in": 100, "draws": 50, "thinning": 1},
     "quick": {"sampler": "nuts", "burn_in": 50, "draws": 20, "thinning": 1, "chains": 2},
 }
 
@@ -83,7 +83,7 @@ STUDY = Study(
         "quick": Choice("quick", ("boston",), ("fg", "gpi-g"), (2,), splits=1, distance="energy"),
     },
     cuts="boston only, 1 split instead of 10, NUTS with 2 chains of 50 + 20 transitions instead of "
-    "4 of 200 + 200, SGHMC chains of 3,000 steps instead of 62,000",
+    "4 of 100 + 50, SGHMC chains of 3,000 steps instead of 62,000",
     grid=grid,
     run=run,
     figures=figures,
@@ -91,5 +91,6 @@ STUDY = Study(
     keys=("dataset", "method", "sampler"),
     against=(RMSE,),
     cost=cost,
-    remarks="The paper's HMC is NUTS.",
+    remarks="The paper's HMC is NUTS; it does not say how many draws. Ours: 4 chains of 50 draws, "
+    "one a transition, after 100 transitions that adapt the step and a diagonal mass matrix.",
 )
