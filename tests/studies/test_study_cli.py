@@ -74,7 +74,7 @@ def test_data_that_are_not_here_are_left_out_with_a_word(tmp_path, monkeypatch):
         (["run", "no-such-study"], "study must be one of"),
         (["report", "no-such-study"], "study must be one of"),
         (["run", "hmc", "--datasets", "moon"], "datasets of hmc are boston"),
-        (["run", "hmc", "--depths", "two"], "invalid literal"),
+        (["run", "hmc", "--depths", "two"], "--depths: takes whole numbers; got 'two'"),
         (["run", "hmc", "--engine", "dask"], "--address"),
         (["run", "hmc", "--address", "tcp://x"], "--address"),
         (["run", "hmc", "--preset", "slow"], "slow"),

@@ -81,9 +81,9 @@ def run(
             preset.value,
             datasets=_words(datasets),
             methods=_words(methods),
-            depths=tuple(int(word) for word in _words(depths)),
+            depths=_whole_numbers("--depths", depths),
             networks=_words(networks),
-            sizes=tuple(int(word) for word in _words(sizes)),
+            sizes=_whole_numbers("--sizes", sizes),
             splits=splits,
             distance=distance.value if distance else None,
             per_parameter=per_parameter,
@@ -155,6 +155,14 @@ def _study(name: str) -> "Study":
 def _words(given: list[str] | None) -> tuple[str, ...]:
     """Words separated by commas, or by repeating the option."""
     return tuple(word for text in given or [] for word in text.split(",") if word)
+
+
+def _whole_numbers(option: str, given: list[str] | None) -> tuple[int, ...]:
+    words = _words(given)
+    for word in words:
+        if not word.isdecimal():
+            raise typer.BadParameter(f"takes whole numbers; got {word!r}", param_hint=option)
+    return tuple(map(int, words))
 
 
 def _available(study: "Study", choice: "Choice", *, local: bool) -> "list[Job]":
