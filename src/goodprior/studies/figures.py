@@ -15,6 +15,7 @@ from goodprior.studies.compare import beside, ranks
 from goodprior.studies.methods import LABELS
 from goodprior.studies.study import Against
 
+LINEAR_BELOW = 1e-3  # where logarithmic axes turn linear
 NETWORKS = {"lenet5": "LeNet5", "preresnet20": "PreResNet20", "vgg16": "VGG16"}
 
 
@@ -127,12 +128,13 @@ def curves(
         if band is not None:
             low, high = rows.loc[rows["dataset"] == dataset, list(band[:2])].mean()
             ax.axhspan(low, high, color="#999999", alpha=0.25, linewidth=0, label=band[2])
-        if log:
-            ax.set_yscale("symlog", linthresh=1e-3)
+        if log:  # an estimate may be below zero
+            ax.set_yscale("symlog", linthresh=LINEAR_BELOW, linscale=0.5)
+            ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel(x.removeprefix("posterior_").replace("_", " "), fontsize="small")
     for ax in axes[::columns]:
-        ax.set_ylabel(y, fontsize="small")
+        ax.set_ylabel(f"{y}\n(linear below {LINEAR_BELOW:g})" if log else y, fontsize="small")
     common_legend(figure, *axes)
     return figure
 
