@@ -1,5 +1,6 @@
 from functools import partial
 
+import jax
 import numpy as np
 import pytest
 
@@ -46,6 +47,15 @@ def test_draws_of_the_matched_prior_are_like_the_beliefs_and_so_is_the_gap():
     gap = (x > rows[widest]) & (x < rows[widest + 1])
     assert gap.sum() > 10
     assert 0.5 < matched.std[gap].mean() / exact.std[gap].mean() < 1.5
+
+
+@pytest.mark.slow
+def test_tails_of_a_matched_hierarchical_prior_do_not_overflow():
+    """Rough functions ask for heavy tails in hidden layers; the distance is finite at all steps."""
+    key = jax.random.key(5)
+    panel = demo.network_panel(demo.gap_1d(), "gpi-h", "energy", key, (100, 4, 50))
+    assert np.isfinite(panel.distances).all()
+    assert panel.row["distance"] < 0.3 * panel.row["distance before"]
 
 
 def _crossings(functions):
