@@ -15,5 +15,8 @@ def job_of(name, *, method=None, **changes):
 
 
 def row_of(one, settings):
+    """As a report has it; what is found must not hide what tells sections and rows apart."""
     given = {k: v for k, v in settings.items() if k != "study"}
-    return pd.DataFrame([{**given, **one.run(given), "seconds": 1.0}])
+    found = one.run(given)
+    assert found.keys().isdisjoint({"distance", "seconds", *(given.keys() & set(one.keys))})
+    return pd.DataFrame([{**given, **found, "seconds": 1.0}])

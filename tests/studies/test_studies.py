@@ -197,11 +197,12 @@ def test_standard_weights_are_far_from_the_process():
 def test_one_input_is_drawn_from_what_was_stored(monkeypatch):
     curve = np.linspace(-1, 1, 200)
     draws, band = np.tile(curve, (500, 1)), np.stack([curve, curve + 4])
-    panel = demo.Panel("GP", draws, curve, curve + 2, band, None, {"rmse": 0.1})
+    panel = demo.Panel("GP", draws, curve, curve + 2, band, None, {"rmse": 0.1, "distance": 0.2})
     monkeypatch.setattr(demo, "exact_panel", lambda data, seed: panel)
     one, exact = job_of("regression-1d", method="gp")
     rows = row_of(one, exact)
     assert np.shape(rows["prior_draws"].item()) == (10, 200)
+    assert rows["distance_to_the_belief"].item() == 0.2
     network = {**rows.iloc[0], "method": "gpi-g", "distances": [1.0, 0.5]}
     rows = pd.concat([rows, pd.DataFrame([network])], ignore_index=True)
     assert rows["rmse"].iloc[0] < 0.5

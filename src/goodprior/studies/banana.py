@@ -34,7 +34,7 @@ def run(settings: Settings) -> Row:
     key = jax.random.fold_in(jax.random.key(settings["seed"]), 4 * row + column)
     lengths = (settings["burn_in"], settings["draws"], settings["thinning"])
     panel = demo_banana.panel(X, y, title, belief, distance_of(settings), key, lengths)
-    numbers = {k.replace(" ", "_"): v for k, v in panel.row.items()}
+    numbers = {k.replace(" ", "_"): v for k, v in panel.row.items() if k != "seconds"}
     return {**numbers, "data": source, "probability": panel.probability.round(3)}
 
 

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 METHODS = ("gp", "fg", "fh", "gpi-g", "gpi-h", "gpi-nf")
+NUMBERS = {  # our columns, as the demo's table names them
+    "distance_before": "distance before",
+    "distance_to_the_belief": "distance",
+    **{name: name for name in ("rmse", "nll", "rhat", "ess")},
+}
 LENGTHS = {
     "paper": {"burn_in": 2000, "draws": 40, "thinning": 500},
     "quick": {"burn_in": 1000, "draws": 10, "thinning": 200},
@@ -48,9 +53,8 @@ def run(settings: Settings) -> Row:
         lengths = (settings["burn_in"], settings["draws"], settings["thinning"])
         panel = demo.network_panel(data, method, distance, key, lengths)
     levels = np.quantile(panel.prior_draws, [0.025, 0.975], axis=0)
-    numbers = {k: v for k, v in panel.row.items() if isinstance(v, float)}
     return {
-        **{name.replace(" ", "_"): value for name, value in numbers.items()},
+        **{name: panel.row[theirs] for name, theirs in NUMBERS.items() if theirs in panel.row},
         "prior_draws": np.concatenate([panel.prior_draws[:8], levels]).round(3),
         "mean": panel.mean.round(3),
         "std": panel.std.round(3),
@@ -96,7 +100,7 @@ STUDY = Study(
     grid=grid,
     run=run,
     figures=figures,
-    columns=("distance", "rmse", "nll", "rhat", "ess"),
+    columns=tuple(NUMBERS),
     keys=("method",),
     cost=lambda settings: 1 + METHODS.index(settings["method"]) + settings.get("match_steps", 0),
     remarks="Bands of priors are drawn from the stored quantiles and eight draws. How many steps "
