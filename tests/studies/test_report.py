@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -42,6 +43,17 @@ def store(tmp_path_factory):
 @pytest.fixture(scope="module")
 def report(store):
     return gather(study("uci-regression"), store)
+
+
+def test_rows_stand_in_the_order_of_the_papers_grid_whatever_finished_first(tmp_path):
+    one, store = study("uci-regression"), Store(tmp_path)
+    choice = one.choose("paper", datasets=("boston", "wine"), methods=("fg", "fh"), splits=1)
+    jobs = one.jobs(replace(choice, depths=(2,)))
+    for job in reversed(jobs):
+        store.add(Result(job.settings, {"rmse": 1.0, "nll_moment": 1.0}, 1.0))
+    cells = gather(one, store).sections[0].tables[0][1]
+    expected = [("boston", "FG"), ("boston", "FH"), ("wine", "FG"), ("wine", "FH")]
+    assert list(zip(cells["dataset"], cells["method"], strict=True)) == expected
 
 
 def test_the_report_has_everything_in_one_page(store, report):

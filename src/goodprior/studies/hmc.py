@@ -27,11 +27,11 @@ def grid(choice: Choice) -> list[Settings]:
 
 
 def cost(settings: Settings) -> float:
-    """A NUTS transition is some hundred full-batch gradients, chain after chain."""
+    """A NUTS transition, some hundred full-batch gradients, takes about as long as 1,000 steps."""
     if settings["sampler"] == "sghmc":
         return protocol.table_cost(settings)
     transitions = settings["chains"] * (settings["burn_in"] + settings["draws"])
-    return 500.0 * protocol.table_cost({**settings, "burn_in": transitions, "draws": 0})
+    return protocol.table_cost({**settings, "burn_in": 1000 * transitions, "draws": 0})
 
 
 def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":

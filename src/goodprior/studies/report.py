@@ -4,6 +4,7 @@
 figures as PNG, and all rows as a tidy CSV.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ def gather(study: Study, store: Store, preset: str | None = None) -> Report:
     known = {p: study.belonging(p, found) & results.keys() for p in wanted}
     both = set.intersection(*known.values()) if preset is None else set()
     preset = next((p for p in wanted if known[p] - both), wanted[0])
-    mine = {key: result for key, result in results.items() if key in known[preset]}
+    mine = {key: results[key] for key in sorted(known[preset], key=_place(study, results))}
     rows = frame(mine)
     planned = {job.hash for job in study.jobs(study.presets[preset])}
     done, command = len(planned & mine.keys()), ""
@@ -74,6 +75,28 @@ def gather(study: Study, store: Store, preset: str | None = None) -> Report:
     missing = command if done < len(planned) else ""
     shown = frame(mine) if study.homes else frame(results)  # of others' jobs only its own
     return Report(study, preset, done, len(planned), shown, sections, missing)
+
+
+def _place(study: Study, results: dict[str, Result]) -> Callable[[str], list[int]]:
+    """Where a result stands in tables and figures: as the paper's grid has it, then as it came."""
+    most = study.presets["paper"]
+    known = {
+        "dataset": most.datasets,
+        "network": most.networks,
+        "depth": most.depths,
+        "method": (*most.methods, *study.more_methods),
+    }
+    came = {key: i for i, key in enumerate(results)}
+
+    def place(key: str) -> list[int]:
+        settings = results[key].settings
+        found = [
+            names.index(settings[name]) if settings.get(name) in names else len(names)
+            for name, names in known.items()
+        ]
+        return [*found, came[key]]
+
+    return place
 
 
 def _nothing(study: Study, preset: str) -> Report:
