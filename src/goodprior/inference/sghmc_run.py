@@ -185,15 +185,15 @@ def _rows(
     steps: int,
     batch_size: int,
     rows: int,
-) -> Int[Array, "times steps chains batch"]:
-    """The rows of each minibatch, drawn with replacement, for each stretch, step and chain."""
+) -> Int[Array, "chains times steps batch"]:
+    """The rows of each minibatch, drawn with replacement, for each chain, stretch and step."""
 
-    def one(start: Array, key: PRNGKeyArray) -> Array:
+    def one(key: PRNGKeyArray, start: Array) -> Array:
         _, key_rows = jax.random.split(jax.random.fold_in(key, start))
         return jax.random.randint(key_rows, (steps, batch_size), 0, rows)
 
-    over_chains = jax.vmap(one, in_axes=(None, 0), out_axes=1)
-    return jax.vmap(over_chains, in_axes=(0, None))(starts, keys)
+    over_times = jax.vmap(one, in_axes=(None, 0))
+    return jax.vmap(over_times, in_axes=(0, None))(keys, starts)
 
 
 @eqx.filter_jit
@@ -218,13 +218,13 @@ def _advance(
     """
     prior, join = density.prior, joiner(density.prior)
     gradient = _gradient(density)
-    everywhere, by_chain = PartitionSpec(), PartitionSpec(None, None, "chains")
+    everywhere = PartitionSpec()
 
     @partial(
         jax.shard_map,
         mesh=mesh,
-        in_specs=(everywhere, by_chain, everywhere, CHAINS, CHAINS, everywhere),
-        out_specs=(CHAINS, PartitionSpec(None, "chains")),
+        in_specs=(everywhere, CHAINS, everywhere, CHAINS, CHAINS, everywhere),
+        out_specs=CHAINS,
         check_vma=False,
     )
     def on_each_device(
@@ -235,11 +235,13 @@ def _advance(
         state: Chain,
         stretches: Stretch,
     ) -> tuple[Chain, Array]:
-        constants = jax.vmap(sampler.constants)(state.sampler)
-        each_chain = over_many(prior)
+        def refresh(key: PRNGKeyArray, chain: Chain) -> Chain:
+            latent = join(chain.sampler.position, chain.held)
+            position, held = split(prior, prior.refresh(jax.random.fold_in(key, 1), latent))
+            return Chain(chain.sampler._replace(position=position), held)
 
-        def step_one(
-            chain: Chain, constants: sghmc.Constants, key: PRNGKeyArray, picked: PyTree
+        def move(
+            key: PRNGKeyArray, chain: Chain, picked: PyTree, constants: sghmc.Constants
         ) -> Chain:
             if data is None:
                 batch = picked
@@ -252,42 +254,34 @@ def _advance(
                 moved, _ = sampler.step(key, chain.sampler, batch, slope, constants)
             return Chain(moved, chain.held)
 
-        def refresh_one(chain: Chain, key: PRNGKeyArray) -> Chain:
-            latent = join(chain.sampler.position, chain.held)
-            position, held = split(prior, prior.refresh(jax.random.fold_in(key, 1), latent))
-            return Chain(chain.sampler._replace(position=position), held)
-
-        def probe_one(chain: Chain) -> Array:
+        def probe(chain: Chain) -> Array:
             network = prior.weights(join(chain.sampler.position, chain.held))
             return outputs(network, probe_x).ravel()
 
-        def go(state: Chain, stretch: tuple[Stretch, PyTree]) -> tuple[Chain, Array]:
-            (start, length), picked = stretch
+        def one_chain(chain: Chain, key: PRNGKeyArray, picked: PyTree) -> tuple[Chain, Array]:
+            constants = sampler.constants(chain.sampler)
 
-            def step_keys_of(key: PRNGKeyArray) -> Key[Array, " steps"]:
+            def go(chain: Chain, stretch: tuple[Stretch, PyTree]) -> tuple[Chain, Array]:
+                (start, length), picked = stretch
                 key_steps, _ = jax.random.split(jax.random.fold_in(key, start))
-                return jax.random.split(key_steps, longest)
+                step_keys = jax.random.split(key_steps, longest)
 
-            step_keys = jax.vmap(step_keys_of, out_axes=1)(keys)
+                def step(i: Array, chain: Chain) -> Chain:
+                    step_key, now = jax.tree.map(lambda a: a[i], (step_keys, picked))
+                    if prior.refresh_every:
+                        due = (start + i) % prior.refresh_every == 0
+                        again = partial(refresh, step_key)
+                        chain = jax.lax.cond(due, again, lambda chain: chain, chain)
+                    return move(step_key, chain, now, constants)
 
-            def step(i: Array, state: Chain) -> Chain:
-                key, now = jax.tree.map(lambda a: a[i], (step_keys, picked))
-                if prior.refresh_every:
-                    state = jax.lax.cond(
-                        (start + i) % prior.refresh_every == 0,
-                        lambda state: jax.vmap(refresh_one)(state, key),
-                        lambda state: state,
-                        state,
-                    )
-                return each_chain(step_one)(state, constants, key, now)
+                chain = jax.lax.fori_loop(0, length, step, chain)
+                return chain, probe(chain)
 
-            state = jax.lax.fori_loop(0, length, step, state)
-            return state, each_chain(probe_one)(state)
+            return jax.lax.scan(go, chain, (stretches, picked))
 
-        return jax.lax.scan(go, state, (stretches, picked))
+        return over_many(prior)(one_chain)(state, keys, picked)
 
-    state, probes = on_each_device(data, picked, probe_x, keys, state, stretches)
-    return state, jnp.swapaxes(probes, 0, 1)
+    return on_each_device(data, picked, probe_x, keys, state, stretches)
 
 
 def _by_position(
