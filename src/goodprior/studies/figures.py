@@ -60,7 +60,7 @@ def by_depth(rows: pd.DataFrame, one: Against) -> Figure:
     datasets = list(dict.fromkeys(table["dataset"]))
     columns = min(4, len(datasets))
     lines = -(-len(datasets) // columns)
-    figure = plots.new_figure(lines, columns, panel=(2.6, 2.3))
+    figure = plots.new_figure(lines, columns, panel=(2.6, 2.9))
     axes = figure.subplots(lines, columns, squeeze=False).ravel()
     shown = _methods(table)
     for ax in axes[len(datasets) :]:

@@ -36,8 +36,9 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
     if len(two):
         found["benchmark"] = dots(two, (NLL, RMSE), ("dataset", "depth", "method"))
     known = rows[rows["method"].isin(METHODS)]
-    if known["depth"].nunique() > 1:
-        found["depth"] = by_depth(known, NLL)
+    deep = known[known.groupby("dataset")["depth"].transform("nunique") > 1]
+    if len(deep):
+        found["depth"] = by_depth(deep, NLL)
     return found
 
 
