@@ -24,7 +24,7 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
         ("regression", protocol.REGRESSION, REGRESSION),
     ):
         part = rows[rows["dataset"].isin(datasets)]
-        if len(part):
+        if part["method"].nunique() > 1:  # nothing to compare otherwise
             found[name] = dots(part, metrics, ("dataset", "depth", "method"))
     return found
 
