@@ -58,7 +58,9 @@ def run(settings: Settings) -> Row:
 
 
 def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
-    """RMSE against the number of training rows."""
+    """RMSE against the number of training rows; the paper's table has the last step."""
+    from goodprior import plots
+    from goodprior.studies.compare import beside
     from goodprior.studies.figures import curves
 
     labels = {name: LABELS[name] for name in METHODS}
@@ -71,6 +73,14 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
         labels=labels,
         log=False,
     )
+    panels = {ax.get_title(): ax for ax in figure.axes}
+    for ax in panels.values():
+        ax.set_xlabel("training rows\n(hollow marks: the paper's last step)", fontsize="small")
+    for _, cell in beside(rows, RMSE, STUDY.keys).iterrows():
+        ax, method = panels[cell["dataset"]], cell["method"]
+        last = max(line.get_xdata()[-1] for line in ax.get_lines())
+        style = {"marker": plots.MARKS[method], "color": plots.COLOURS[method]}
+        ax.plot(last, cell["paper"], linestyle="", fillstyle="none", clip_on=False, **style)
     return {"progress": figure}
 
 

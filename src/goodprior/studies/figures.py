@@ -55,7 +55,11 @@ def dots(
 
 
 def by_depth(rows: pd.DataFrame, one: Against) -> Figure:
-    """A column per data set: the metric against the number of hidden layers, a line per method."""
+    """A column per data set: the metric against the number of hidden layers, a line per method.
+
+    Deep Ensembles, some of the paper's far from everything else, do not set the range of an axis;
+    where they leave it, a triangle at its edge says so.
+    """
     table = beside(rows, one, ("dataset", "depth", "method"))
     datasets = list(dict.fromkeys(table["dataset"]))
     columns = min(4, len(datasets))
@@ -77,14 +81,40 @@ def by_depth(rows: pd.DataFrame, one: Against) -> Figure:
             ax.errorbar(x, ours, part["spread"].fillna(0), linewidth=1, **style)
             paper = part["paper"].to_numpy(float)
             ax.plot(x, paper, linestyle=":", linewidth=0.8, fillstyle="none", **style)
+        rest = table[(table["dataset"] == dataset) & (table["method"] != LABELS["ensemble"])]
+        _frame(ax, rest if len(rest) else table[table["dataset"] == dataset])
         depths = sorted(set(table["depth"]))
         ax.set_xticks(np.log2(depths), [str(int(d)) for d in depths])
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel("hidden layers", fontsize="small")
     for ax in axes[::columns]:
         ax.set_ylabel(f"{one.axis}\n± standard deviation", fontsize="small")
-    marks_legend(figure, shown)
+    edge = Line2D([], [], color="#444444", marker="^", markersize=4, linestyle="")
+    edge.set_label("at an edge: outside")
+    marks_legend(figure, shown, edge)
     return figure
+
+
+def _frame(ax: Axes, table: pd.DataFrame) -> None:
+    """Let the axis show these cells, ours with their spread, and mark points that are outside."""
+    spread = table["spread"].fillna(0)
+    shown = pd.concat([table["ours"] - spread, table["ours"] + spread, table["paper"]])
+    low, high = float(shown.min()), float(shown.max())
+    margin = 0.06 * (high - low)
+    ax.set_ylim(low - margin, high + margin)
+    for line in list(ax.get_lines()):
+        x, y = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
+        for outside, edge, mark in ((y > high + margin, 0.97, "^"), (y < low - margin, 0.03, "v")):
+            ax.plot(
+                x[outside],
+                np.full(outside.sum(), edge),
+                transform=ax.get_xaxis_transform(),
+                linestyle="",
+                marker=mark,
+                markersize=4,
+                color=line.get_color(),
+                fillstyle=line.get_fillstyle(),
+            )
 
 
 def curves(
@@ -197,8 +227,8 @@ def _names(ax: Axes, shown: list[str]) -> None:
     ax.set_ylim(len(shown) - 0.4, -0.6)
 
 
-def marks_legend(figure: Figure, shown: list[str]) -> None:
-    """The methods' marks, and which marks are ours, below all panels."""
+def marks_legend(figure: Figure, shown: list[str], *more: Line2D) -> None:
+    """The methods' marks, which marks are ours, and any more, below all panels."""
     grey: dict[str, Any] = {"color": "#444444", "marker": "o", "linestyle": ""}
     handles = [
         *(
@@ -207,6 +237,7 @@ def marks_legend(figure: Figure, shown: list[str]) -> None:
         ),
         Line2D([], [], label="filled: ours", **grey),
         Line2D([], [], label="hollow: the paper's", fillstyle="none", **grey),
+        *more,
     ]
     columns = max(2, int(figure.get_figwidth() / 1.7))
     figure.legend(

@@ -1,0 +1,44 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from goodprior.studies import active_learning
+from goodprior.studies.figures import by_depth
+from goodprior.studies.paper import table
+from goodprior.studies.uci_regression import NLL
+
+
+@pytest.mark.parametrize(("ensemble", "edge"), [(2.5, None), (9.0, 0.97), (-9.0, 0.03)])
+def test_deep_ensembles_do_not_set_the_range_of_depths(ensemble, edge):
+    scores = {"fg": 2.6, "gpi-g": 2.4, "ensemble": ensemble}
+    rows = [
+        {"dataset": "concrete", "depth": depth, "method": method, "split": 0, "nll_moment": score}
+        for depth in (1, 2)
+        for method, score in scores.items()
+    ]
+    (ax,) = by_depth(pd.DataFrame(rows), NLL).axes
+    low, high = ax.get_ylim()
+    assert -1 < low < 2.4
+    assert 2.6 < high < 5
+    at_edges = [
+        y
+        for line in ax.get_lines()
+        if line.get_marker() in "^v" and line.get_fillstyle() == "full"
+        for y in line.get_ydata()
+    ]
+    assert at_edges == ([edge, edge] if edge else [])
+
+
+def test_active_learning_shows_the_papers_last_step():
+    course = {"training_rows": [100, 110], "rmse_course": [3.5, 3.0], "rmse": 3.0}
+    rows = [
+        {"dataset": "boston", "method": m, "split": 0, **course} for m in active_learning.METHODS
+    ]
+    (ax,) = active_learning.figures(pd.DataFrame(rows))["progress"].axes
+    hollow = [line for line in ax.get_lines() if line.get_fillstyle() == "none"]
+    paper = table("active_learning_rmse")
+    expected = paper[paper["dataset"] == "boston"].set_index("method")["mean"]
+    assert sorted(line.get_ydata()[0] for line in hollow) == sorted(
+        expected[["FG", "FH", "GPi-G", "GPi-H"]]
+    )
+    assert {float(np.ravel(line.get_xdata())[0]) for line in hollow} == {110.0}
