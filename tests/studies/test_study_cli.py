@@ -1,7 +1,11 @@
 """`goodprior study …` from end to end, with a job that takes no time."""
 
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -94,3 +98,35 @@ def test_a_report_of_nothing_says_what_to_run(tmp_path):
     done = _call("study", "report", "banana", "--results", tmp_path)
     assert done.exit_code == 1
     assert "goodprior study run banana" in done.output
+
+
+def _workers(runner):
+    """Its processes that run jobs."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            mother = (path / "stat").read_text().rpartition(")")[2].split()[1]
+            if int(mother) == runner.pid and "LokyProcess" in (path / "cmdline").read_text():
+                found.append(path)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into Linux's /proc")
+def test_kill_ends_the_workers_as_well(tmp_path):
+    command = [sys.executable, "-m", "goodprior", "study", "run", "function-priors"]
+    runner = subprocess.Popen(
+        [*command, "--workers", "2", "--results", str(tmp_path)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    end = time.monotonic() + 60
+    while len(_workers(runner)) < 2:
+        assert time.monotonic() < end, "no workers came"
+        time.sleep(0.1)
+    workers = _workers(runner)
+    runner.send_signal(signal.SIGTERM)
+    assert "what has finished is kept" in runner.communicate(timeout=60)[1]
+    assert runner.returncode == 130
+    assert not any(path.exists() for path in workers)

@@ -1,7 +1,9 @@
 """`goodprior study …`. Heavy imports live inside the commands."""
 
+import signal
 from enum import StrEnum
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -191,6 +193,10 @@ def _engine(name: EngineName, address: str, workers: int | None) -> "Local | Das
         raise typer.Exit(1) from None
 
 
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
 def _drive(
     study: "Study", jobs: "list[Job]", engine: "Local | Dask", folder: Path, retry: bool
 ) -> "Outcome":
@@ -198,6 +204,7 @@ def _drive(
     from goodprior.studies.engine import run_jobs
     from goodprior.studies.store import Store
 
+    before = signal.signal(signal.SIGTERM, _stop)  # or `kill` would leave workers at their jobs
     try:
         with tracking(study.name) as track:
             return run_jobs(
@@ -215,3 +222,5 @@ def _drive(
     except ConnectionError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
