@@ -60,7 +60,8 @@ def _network(outputs=2):
 PRIORS = {
     "gaussian": lambda network: GaussianPrior(network, 0.3),
     "gibbs": lambda network: HierarchicalPrior(network, 1.7, refresh_every=7),
-    "marginal": lambda network: HierarchicalPrior(network, marginal=True),
+    "marginal": lambda network: HierarchicalPrior(network, form="marginal"),
+    "noncentred": lambda network: HierarchicalPrior(network, form="noncentred"),
     "flow": lambda network: FlowPrior(network, 2, key=KEY),
     "noisy": lambda network: LearnedNoise(HierarchicalPrior(network), LogNormal(-1.1, 0.3), 2),
 }
