@@ -1,3 +1,5 @@
+from typing import get_args
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -8,9 +10,10 @@ from scipy import special, stats
 from goodprior.networks import Dense
 from goodprior.priors import HierarchicalPrior
 from goodprior.priors.gaussian import softplus_inverse
-from goodprior.priors.hierarchical import FORMS, UnitsAndLogVariances, WeightsAndVariances
+from goodprior.priors.hierarchical import Form, UnitsAndLogVariances, WeightsAndVariances
 from tests.monte_carlo import assert_mean
 
+FORMS = get_args(Form)
 SHAPES = np.array([1.3, 3.0])  # of weight and bias
 RATES = np.array([0.4, 2.5])
 COUNT = 20_000
@@ -165,6 +168,6 @@ def test_a_tuned_prior_can_change_its_form(form):
         ({"form": "centred"}, "form must be one of gibbs, marginal, noncentred; got 'centred'"),
     ],
 )
-def test_bad_numbers_are_refused(arguments, message):
+def test_bad_settings_are_refused(arguments, message, as_users_run_it):
     with pytest.raises(ValueError, match=message):
         HierarchicalPrior(Dense(1, 1, key=jax.random.key(0)), **arguments)

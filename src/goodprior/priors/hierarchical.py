@@ -1,6 +1,6 @@
 """Gaussian weights with uncertain scales: FH when fixed, GPi-H when matched."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import equinox as eqx
 import jax
@@ -14,7 +14,7 @@ from goodprior.priors.base import Latent, Prior
 from goodprior.priors.gaussian import softplus_inverse
 
 
-FORMS = ("gibbs", "marginal", "noncentred")
+Form = Literal["gibbs", "marginal", "noncentred"]
 
 
 class WeightsAndVariances(NamedTuple):
@@ -58,7 +58,7 @@ class HierarchicalPrior(Prior):
     raw_shapes: Float[Array, " parameters"]
     raw_rates: Float[Array, " parameters"]
     architecture: Architecture
-    form: str = eqx.field(static=True)
+    form: Form = eqx.field(static=True)
     refresh_every: int = eqx.field(static=True)
 
     def __init__(
@@ -67,7 +67,7 @@ class HierarchicalPrior(Prior):
         shape: float = 1.0,
         rate: float = 1.0,
         *,
-        form: str = "gibbs",
+        form: Form = "gibbs",
         refresh_every: int = 100,
     ):
         self.architecture = Architecture(network)
@@ -78,9 +78,9 @@ class HierarchicalPrior(Prior):
         self.refresh_every = checks.whole("refresh_every", refresh_every) if form == "gibbs" else 0
 
     def __check_init__(self):
-        checks.one_of("form", self.form, FORMS)
+        checks.one_of("form", self.form, get_args(Form))
 
-    def in_form(self, form: str, *, refresh_every: int = 100) -> "HierarchicalPrior":
+    def in_form(self, form: Form, *, refresh_every: int = 100) -> "HierarchicalPrior":
         """The same distribution of weights in another form; a matched prior can change, too."""
         other = HierarchicalPrior(self.architecture, form=form, refresh_every=refresh_every)
         return eqx.tree_at(
