@@ -145,7 +145,7 @@ def test_posteriors_predict_the_same(tmp_path, prior):
 def test_checkpoints_come_back(tmp_path, prior):
     prior = PRIORS[prior](_network())
     position, held = split(prior, _latent(prior))
-    chain = sghmc_run.Chain(SGHMC().init(position), held)
+    chain = sghmc_run.Chain(SGHMC().init(position), held, jnp.ones(()))
     thing = {"prior": prior, "chain": chain, "keys": jax.random.split(KEY, 2), "steps": 40}
     again = there_and_back(tmp_path, thing)
     assert_identical(thing, again)

@@ -13,7 +13,6 @@ from goodprior.networks import Architecture
 from goodprior.priors.base import Latent, Prior
 from goodprior.priors.gaussian import softplus_inverse
 
-
 Form = Literal["gibbs", "marginal", "noncentred"]
 
 
