@@ -103,7 +103,7 @@ def test_a_classifier_separates_two_blobs():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "prior", [HierarchicalPrior(SMALL, marginal=True), FlowPrior(SMALL, 2, key=jax.random.key(0))]
+    "prior", [HierarchicalPrior(SMALL, form="marginal"), FlowPrior(SMALL, 2, key=jax.random.key(0))]
 )
 def test_other_priors_have_a_mode_too(prior):
     posterior = fit_map(prior, Gaussian(0.25), X, Y, epochs=100, key=jax.random.key(1))

@@ -173,6 +173,22 @@ def test_weights_count_rows_in_distribution():
 
 
 @pytest.mark.slow
+def test_a_step_that_throws_chains_about_is_shortened():
+    """Rows without noise, as simulations give them: as the learned noise falls, a step that was
+    right becomes too long, and chains are flung to where the noise is a million and more."""
+    rows = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    y = np.sin(3 * rows[:, 0]) * np.cos(2 * rows[:, 1])
+    brief = {"hidden": (20, 20), "chains": 4, "burn_in": 500, "draws": 10, "thinning": 100}
+    settings = {**brief, "prior": "fg", "likelihood": "gaussian", "random_state": 0}
+    fixed = BNNRegressor(step_size=0.02, **settings).fit(rows, y)
+    assert any("thrown about" in text for text in fixed.diagnostics_.warnings)
+    own = BNNRegressor(**settings).fit(rows, y)
+    assert own.posterior_.report["step_size"] < 0.02
+    assert not any("thrown about" in text for text in own.diagnostics_.warnings)
+    assert own.predict(rows, return_std=True)[1].mean() < 0.2  # targets have a deviation of 0.6
+
+
+@pytest.mark.slow
 def test_a_budget_ends_the_run_with_what_there_is():
     with pytest.warns(UserWarning, match="budget"):
         model = BNNRegressor(**{**SMALL, "draws": 10_000}, budget=1.0).fit(X, Y)

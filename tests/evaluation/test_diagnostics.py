@@ -82,6 +82,7 @@ def test_few_effective_draws_are_warned_of():
         ({"temperature_50": 5.0}, "sampled temperature is about 5 where 1 was asked"),
         ({"temperature": 0.5, "temperature_50": 0.4}, "about 0.4 where 0.5 was asked"),
         ({"divergences": 3}, "3 divergent"),
+        ({"kinetic_temperature": 71.8}, "momenta 72 times as hot as they should be"),
     ],
 )
 def test_what_the_sampler_reports_is_put_in_words(report, words):
@@ -92,7 +93,7 @@ def test_what_the_sampler_reports_is_put_in_words(report, words):
 
 
 def test_a_temperature_as_asked_is_no_warning():
-    report = {"temperature": 0.5, "temperature_50": 0.52}
+    report = {"temperature": 0.5, "temperature_50": 0.52, "kinetic_temperature": 1.3}
     assert diagnose(_posterior(_independent(), **report)).warnings == []
 
 

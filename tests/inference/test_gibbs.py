@@ -34,7 +34,7 @@ class SoftplusTooLate(HierarchicalPrior):
     def refresh(self, key: PRNGKeyArray, latent: PyTree) -> PyTree:
         half_sizes = jnp.array(self.architecture.sizes) / 2
         shapes = jax.nn.softplus(self.raw_shapes + half_sizes)
-        variances = _inverse_gamma(key, shapes, self.rates + self._half_squares(latent))
+        variances = _inverse_gamma(key, shapes, self.rates + self._half_squares(latent.weights))
         return WeightsAndVariances(latent.weights, variances)
 
 
@@ -108,36 +108,42 @@ def test_a_wrong_gibbs_step_is_found_out():
     assert np.abs(z).max() > 2 * LIMIT, z
 
 
-@pytest.mark.slow
-def test_gibbs_and_marginal_form_have_the_same_posterior():
-    """Moments of weight, bias and log variances: SGHMC with Gibbs steps, and quadrature without.
-
-    The data ask for weights that the prior finds large, so that the variances must move.
-    """
-    shape, rate, noise_variance = 1.5, 0.1, 0.5
-    x, y = np.array([[-1.0], [0.2], [0.7], [2.0]]), np.array([[-3.1], [0.9], [1.5], [5.2]])
-    layer = Dense(1, 1, key=jax.random.key(0))
-    prior = HierarchicalPrior(layer, shape, rate, refresh_every=10)
-    gibbs = sample_posterior(
+def posterior(prior, noise_variance, x, y, *, chains=200, burn_in=1000):
+    """A posterior by the sampler without the bias of minibatches."""
+    return sample_posterior(
         prior,
         Gaussian(noise_variance),
         x,
         y,
         key=jax.random.key(1),
         sampler=SGHMC(0.04, 0.05, gradient_noise="none"),
-        chains=200,
-        burn_in=1000,
+        chains=chains,
+        burn_in=burn_in,
         draws=20,
         thinning=200,
         batch_size=None,
     )
-    w, b = gibbs.draws.weights.weight[..., 0, 0], gibbs.draws.weights.bias[..., 0]
-    moments = np.stack(
-        [w, b, w**2, b**2, w * b, *np.log(np.moveaxis(gibbs.draws.variances, -1, 0))]
-    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["gibbs", "noncentred"])
+def test_all_forms_have_the_same_posterior(form):
+    """Moments of weight, bias and log variances: by SGHMC, and by quadrature of the marginal form.
+
+    The data ask for weights that the prior finds large, so that the variances must move.
+    """
+    shape, rate, noise_variance = 1.5, 0.1, 0.5
+    x, y = np.array([[-1.0], [0.2], [0.7], [2.0]]), np.array([[-3.1], [0.9], [1.5], [5.2]])
+    layer = Dense(1, 1, key=jax.random.key(0))
+    prior = HierarchicalPrior(layer, shape, rate, form=form, refresh_every=10)
+    draws = posterior(prior, noise_variance, x, y).draws
+    networks = jax.vmap(jax.vmap(prior.weights))(draws)
+    w, b = networks.weight[..., 0, 0], networks.bias[..., 0]
+    logs = draws.log_variances if form == "noncentred" else np.log(draws.variances)
+    moments = np.stack([w, b, w**2, b**2, w * b, *np.moveaxis(logs, -1, 0)])
 
     w, b = np.meshgrid(np.linspace(-2, 6, 401), np.linspace(-4, 4, 401), indexing="ij")
-    density = Density(prior.in_form(marginal=True), Gaussian(noise_variance), len(x))
+    density = Density(prior.in_form("marginal"), Gaussian(noise_variance), len(x))
     log_density = jax.jit(
         jax.vmap(lambda flat: density(prior.architecture.arrays(flat), jnp.array(x), jnp.array(y)))
     )
@@ -148,3 +154,37 @@ def test_gibbs_and_marginal_form_have_the_same_posterior():
     functions = np.stack([w, b, w**2, b**2, w * b, *log_variances])
     exact = (functions * heights).sum(axis=(1, 2)) / heights.sum()
     assert_mean(moments.mean(axis=-1).T, exact)  # chains are independent
+
+
+@pytest.mark.slow
+def test_the_variance_of_a_wide_layer_is_found_without_gibbs_steps():
+    """A layer of 1,000 weights that the data want larger than the N(0, 1) of the start.
+
+    Given the variances the targets are Gaussian, so their posterior is a plain sum over a grid.
+    Gibbs steps move the variance by a few percent at a time: it stays where the first steps, down
+    from the large gradients of the start, have thrown the weights.
+    """
+    rng, noise_variance = np.random.default_rng(3), 0.5
+    x = rng.normal(size=(12, 1000))
+    y = x @ rng.normal(size=(1000, 1)) / 1000**0.5 * 6 + rng.normal(size=(12, 1)) * 0.7
+    log_w, log_b = (a.ravel() for a in np.meshgrid(np.linspace(0, 8, 200), np.linspace(-4, 8, 200)))
+    covariance = (
+        np.exp(log_w)[:, None, None] * (x @ x.T / 1000)
+        + np.exp(log_b)[:, None, None]
+        + noise_variance * np.eye(12)
+    )
+    fit = -0.5 * np.linalg.slogdet(covariance)[1]
+    fit -= 0.5 * np.einsum("i,gij,j->g", y[:, 0], np.linalg.inv(covariance), y[:, 0])
+    log_heights = fit - sum(v + np.exp(-v) for v in (log_w, log_b))  # InverseGamma(1, 1)
+    heights = np.exp(log_heights - log_heights.max())
+    exact = (log_w * heights).sum() / heights.sum()
+
+    layer = Dense(1000, 1, key=jax.random.key(0))
+    means = {}
+    for form in ("noncentred", "gibbs"):
+        prior = HierarchicalPrior(layer, form=form, refresh_every=10)
+        draws = posterior(prior, noise_variance, x, y, chains=40, burn_in=2000).draws
+        logs = draws.log_variances if form == "noncentred" else np.log(draws.variances)
+        means[form] = np.asarray(logs[..., 0].mean(axis=1), np.float64)  # of each chain
+    assert_mean(means["noncentred"][:, None], [exact])
+    assert abs(means["gibbs"].mean() - exact) > 0.5

@@ -100,7 +100,7 @@ def test_divergences_are_counted_and_warned_of():
     ],
 )
 def test_priors_with_a_gibbs_step_are_refused(prior, likelihood):
-    with pytest.raises(ValueError, match=r"use its marginal form, .*marginal=True"):
+    with pytest.raises(ValueError, match=r"use another form of it, .*form='noncentred'"):
         sample_posterior(prior, likelihood, X, Y, key=jax.random.key(0), sampler=NUTS())
 
 

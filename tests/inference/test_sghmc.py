@@ -95,6 +95,26 @@ def test_the_discretisation_has_the_stationary_variance_that_the_tests_assume(ra
     assert variance == pytest.approx(1 / (1 - rate / (2 * (2 - friction))))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("pull", [0.01, 3.0])
+def test_momenta_are_hot_where_the_step_is_long(pull):
+    """The rate times the curvature is `pull`; at 4 the step is no longer stable."""
+    case = CASES["exact"]
+    rate = case.sampler.step_size**2 / np.sqrt(case.square)
+    move = np.array([[1 - pull, 0.99], [-pull, 0.99]])
+    expected = solve_discrete_lyapunov(move, 2 * 0.01 * rate * np.ones((2, 2)))[1, 1] / rate
+
+    def step(i, state):
+        key = jax.random.fold_in(jax.random.key(0), i)
+        return case.sampler.step(key, state, None, lambda x, _: pull / rate * x)[0]
+
+    state = _state(case, jnp.zeros(WEIGHTS))
+    state = jax.jit(lambda state: jax.lax.fori_loop(0, 1500, step, state))(state)
+    found = float(case.sampler.kinetic_temperature(state))
+    assert abs(found / expected - 1) / np.sqrt(2 / WEIGHTS) < LIMIT
+    assert (found > 3) == (pull > 1)
+
+
 def test_without_a_measurement_the_noise_is_taken_from_the_estimates():
     case = CASES["estimated"]
     state = _state(case, jnp.zeros(2))

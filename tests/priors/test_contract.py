@@ -20,7 +20,10 @@ PRIORS = {
     "gaussian": lambda network, key: GaussianPrior(network, 0.7),
     "hierarchical": lambda network, key: HierarchicalPrior(network, 2.0, 1.5),
     "hierarchical, marginal": lambda network, key: HierarchicalPrior(
-        network, 2.0, 1.5, marginal=True
+        network, 2.0, 1.5, form="marginal"
+    ),
+    "hierarchical, noncentred": lambda network, key: HierarchicalPrior(
+        network, 2.0, 1.5, form="noncentred"
     ),
     "flow": lambda network, key: FlowPrior(network, flows=2, key=key),
     "learned noise over gaussian": lambda network, key: LearnedNoise(GaussianPrior(network)),

@@ -1,3 +1,5 @@
+from typing import get_args
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -8,17 +10,18 @@ from scipy import special, stats
 from goodprior.networks import Dense
 from goodprior.priors import HierarchicalPrior
 from goodprior.priors.gaussian import softplus_inverse
-from goodprior.priors.hierarchical import WeightsAndVariances
+from goodprior.priors.hierarchical import Form, UnitsAndLogVariances, WeightsAndVariances
 from tests.monte_carlo import assert_mean
 
+FORMS = get_args(Form)
 SHAPES = np.array([1.3, 3.0])  # of weight and bias
 RATES = np.array([0.4, 2.5])
 COUNT = 20_000
 
 
-def make(marginal=False):
+def make(form="gibbs"):
     """A prior that has been tuned: three weights and a bias, each group with its own numbers."""
-    prior = HierarchicalPrior(Dense(3, 1, key=jax.random.key(0)), marginal=marginal)
+    prior = HierarchicalPrior(Dense(3, 1, key=jax.random.key(0)), form=form)
     raw = [softplus_inverse(jnp.asarray(v, jnp.float32)) for v in (SHAPES, RATES)]
     return eqx.tree_at(lambda p: (p.raw_shapes, p.raw_rates), prior, tuple(raw))
 
@@ -75,7 +78,7 @@ def test_the_weights_of_a_parameter_share_their_variance(draws):
 
 
 def test_the_marginal_density_is_multivariate_student_t():
-    prior = make(marginal=True)
+    prior = make("marginal")
     expected = sum(
         stats.multivariate_t.logpdf(w, shape=rate / shape * np.eye(len(w)), df=2 * shape)
         for w, shape, rate in zip((WEIGHT, BIAS), SHAPES, RATES, strict=True)
@@ -96,7 +99,7 @@ def test_the_joint_density_is_gaussian_times_inverse_gamma():
 
 
 def test_the_marginal_density_is_the_integral_of_the_joint_one():
-    joint, marginal = make(), make(marginal=True)
+    joint, marginal = make(), make("marginal")
     weights = arrays_of(joint, WEIGHT, BIAS)
     log_v = np.linspace(-8, 25, 400)
     grid = np.stack(np.meshgrid(log_v, log_v, indexing="ij"), -1).reshape(-1, 2)
@@ -129,13 +132,31 @@ def test_draws_can_be_differentiated_in_shape_and_rate(slopes_and_draws):
     np.testing.assert_allclose(by_rate, np.broadcast_to(1 / RATES, (COUNT, 2)), rtol=1e-4)
 
 
-@pytest.mark.parametrize("marginal", [False, True])
-def test_a_tuned_prior_can_change_its_form(marginal):
-    other = make(marginal).in_form(marginal=not marginal, refresh_every=7)
-    assert other.marginal is not marginal
-    assert other.refresh_every == (7 if marginal else 0)
-    np.testing.assert_allclose(other.shapes, SHAPES, rtol=1e-5)
-    np.testing.assert_allclose(other.rates, RATES, rtol=1e-5)
+def test_the_noncentred_density_is_the_joint_one_in_other_coordinates():
+    joint, noncentred = make(), make("noncentred")
+    units, logs = arrays_of(joint, WEIGHT, BIAS), jnp.array([-0.7, 1.9])
+    latent = UnitsAndLogVariances(units, logs)
+    weights = joint.architecture.scaled(units, jnp.exp(logs / 2))
+    stretch = logs @ (jnp.array([3, 1]) / 2 + 1)  # of weights by units, and of variances by logs
+    expected = joint.log_prob(WeightsAndVariances(weights, jnp.exp(logs))) + stretch
+    np.testing.assert_allclose(noncentred.log_prob(latent), expected, rtol=1e-5)
+
+
+def test_all_forms_draw_the_same_functions():
+    key, x = jax.random.key(3), jnp.array([[0.3, -1.0, 2.0]])
+    plain = make().functions(key, x, 5)
+    for form in ("marginal", "noncentred"):
+        np.testing.assert_allclose(make(form).functions(key, x, 5), plain, rtol=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_tuned_prior_can_change_its_form(form):
+    for before in FORMS:
+        other = make(before).in_form(form, refresh_every=7)
+        assert other.form == form
+        assert other.refresh_every == (7 if form == "gibbs" else 0)
+        np.testing.assert_allclose(other.shapes, SHAPES, rtol=1e-5)
+        np.testing.assert_allclose(other.rates, RATES, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -144,8 +165,9 @@ def test_a_tuned_prior_can_change_its_form(marginal):
         ({"shape": 0.0}, "shape must be a finite number above zero, got 0.0"),
         ({"rate": float("nan")}, "rate must be a finite number above zero, got nan"),
         ({"refresh_every": 0}, "refresh_every must be a whole number of at least 1, got 0"),
+        ({"form": "centred"}, "form must be one of gibbs, marginal, noncentred; got 'centred'"),
     ],
 )
-def test_bad_numbers_are_refused(arguments, message):
+def test_bad_settings_are_refused(arguments, message, as_users_run_it):
     with pytest.raises(ValueError, match=message):
         HierarchicalPrior(Dense(1, 1, key=jax.random.key(0)), **arguments)

@@ -19,6 +19,7 @@ from goodprior.inference import Gaussian, Posterior
 from goodprior.networks import MLP
 from goodprior.priors import HierarchicalPrior
 from goodprior.storage import sealed_file
+from goodprior.storage.store import VERSION
 
 KEY = jax.random.key(0)
 
@@ -119,9 +120,11 @@ def test_padding_counts(good):
         _read(spaces)
 
 
-@pytest.mark.parametrize("version", [0, 2, -1, 10**30])
+@pytest.mark.parametrize("version", [0, VERSION - 1, VERSION + 1, -1, 10**30])
 def test_other_versions_are_refused(good, version):
-    with pytest.raises(ValueError, match=f"version {version} of the format .*reads version 1"):
+    with pytest.raises(
+        ValueError, match=f"version {version} of the format .*reads version {VERSION}"
+    ):
         _read(_forged(good, lambda about: about.update(format=version)))
 
 
@@ -192,7 +195,7 @@ def test_a_huge_header_is_not_even_read(good, claim):
     ids=range(8),
 )
 def test_arrays_that_are_not_in_the_file_are_refused(entry):
-    about = {"format": 1, "kind": "test", "spec": {"array": "0", "is": "numpy"}}
+    about = {"format": VERSION, "kind": "test", "spec": {"array": "0", "is": "numpy"}}
     with pytest.raises(ValueError, match="cannot be read"):
         _read(_sealed({"0": entry}, b"\0" * 8, about))
 
@@ -242,7 +245,7 @@ _ARRAY = {"0": {"dtype": "U8", "shape": [8], "data_offsets": [0, 8]}}
     ids=range(35),
 )
 def test_descriptions_that_make_no_sense_are_refused(spec):
-    about = {"format": 1, "kind": "test", "spec": spec}
+    about = {"format": VERSION, "kind": "test", "spec": spec}
     with pytest.raises(ValueError, match="cannot be read"):
         _read(_sealed(_ARRAY, b"\0" * 8, about))
 
@@ -250,7 +253,7 @@ def test_descriptions_that_make_no_sense_are_refused(spec):
 def test_an_array_cannot_be_asked_for_many_times():
     spec = 3 * [{"array": "0", "is": "numpy"}]
     with pytest.raises(ValueError, match="makes no sense"):
-        _read(_sealed(_ARRAY, b"\0" * 8, {"format": 1, "kind": "test", "spec": spec}))
+        _read(_sealed(_ARRAY, b"\0" * 8, {"format": VERSION, "kind": "test", "spec": spec}))
 
 
 @pytest.mark.parametrize("depth", [61, 500, 100_000])
@@ -258,7 +261,7 @@ def test_an_array_cannot_be_asked_for_many_times():
 def test_deep_nesting_is_refused(depth, around):
     spec = around[0] * depth + "1" + around[1] * depth
     with pytest.raises(ValueError, match="nested"):
-        _read(_sealed({}, b"", '{"format":1,"kind":"test","spec":' + spec + "}"))
+        _read(_sealed({}, b"", f'{{"format":{VERSION},"kind":"test","spec":{spec}}}'))
 
 
 def test_text_that_is_no_json_is_refused():

@@ -60,7 +60,8 @@ def _network(outputs=2):
 PRIORS = {
     "gaussian": lambda network: GaussianPrior(network, 0.3),
     "gibbs": lambda network: HierarchicalPrior(network, 1.7, refresh_every=7),
-    "marginal": lambda network: HierarchicalPrior(network, marginal=True),
+    "marginal": lambda network: HierarchicalPrior(network, form="marginal"),
+    "noncentred": lambda network: HierarchicalPrior(network, form="noncentred"),
     "flow": lambda network: FlowPrior(network, 2, key=KEY),
     "noisy": lambda network: LearnedNoise(HierarchicalPrior(network), LogNormal(-1.1, 0.3), 2),
 }
@@ -144,7 +145,7 @@ def test_posteriors_predict_the_same(tmp_path, prior):
 def test_checkpoints_come_back(tmp_path, prior):
     prior = PRIORS[prior](_network())
     position, held = split(prior, _latent(prior))
-    chain = sghmc_run.Chain(SGHMC().init(position), held)
+    chain = sghmc_run.Chain(SGHMC().init(position), held, jnp.ones(()))
     thing = {"prior": prior, "chain": chain, "keys": jax.random.split(KEY, 2), "steps": 40}
     again = there_and_back(tmp_path, thing)
     assert_identical(thing, again)

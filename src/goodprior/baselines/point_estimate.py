@@ -209,7 +209,7 @@ def start(prior: Prior, key: PRNGKeyArray) -> Latent:
 def initial_weights(architecture: Architecture, key: PRNGKeyArray) -> PyTree:
     """Weights N(0, 1) and biases at zero, as networks begin."""
     scales = [0.0 if p.kind == "bias" else 1.0 for p in architecture.parameters]
-    return architecture.scaled_normal(key, jnp.array(scales))
+    return architecture.scaled(architecture.normal(key), jnp.array(scales))
 
 
 def check_moves_all(prior: Prior) -> None:
@@ -217,7 +217,7 @@ def check_moves_all(prior: Prior) -> None:
     if prior.refresh_every:
         raise ValueError(
             "training moves all of the latent, and this prior holds back what a Gibbs step "
-            "resamples: use its marginal form, HierarchicalPrior(..., marginal=True)"
+            "resamples: use its marginal form, HierarchicalPrior(..., form='marginal')"
         )
 
 

@@ -109,5 +109,5 @@ def fit_prior(problem: Problem, key: PRNGKeyArray) -> tuple[Prior, History | Non
                 on_progress=lambda i, n, value: track(i, n, f"distance {value:.3f}"),
             )
     if isinstance(prior, HierarchicalPrior):
-        prior = prior.in_form(marginal=True)
+        prior = prior.in_form("marginal" if problem.settings.method == "map" else "noncentred")
     return prior, history

@@ -8,12 +8,13 @@ from jaxtyping import PRNGKeyArray
 from goodprior.estimators.checkpoint import Checkpoint
 from goodprior.estimators.interrupts import Deadline
 from goodprior.estimators.problem import Problem
-from goodprior.evaluation.diagnostics import Diagnostics, diagnose
+from goodprior.evaluation.diagnostics import HOT, Diagnostics, diagnose
 from goodprior.inference import NUTS, SGHMC, Posterior, SamplingError, sample_posterior
 from goodprior.priors import Prior
 
 FEW_ROWS = 2000  # up to so many rows every step of SGHMC uses all of them
-SHORTER = (1, 2, 4, 8)  # a step that is found to be too long is divided by these
+# A step that is too long (chains leave the finite numbers, or are thrown about) is divided by these.
+SHORTER = (1, 2, 4, 8)
 
 
 def is_sampled(posterior: Any) -> TypeGuard[Posterior]:
@@ -93,11 +94,16 @@ def sample(
             # A run that was kept goes on with the step that it had; a shorter one begins anew.
             if go_on is None and before is not None and before.report.get("step_size") != step:
                 before = None
+            last = step == steps[-1]
             try:
-                return run(_sghmc(step, settings.momentum_decay, batch), before)
+                found = run(_sghmc(step, settings.momentum_decay, batch), before)
             except SamplingError:
-                if step == steps[-1]:
+                if last:
                     raise
+                continue
+            calm = found.report["kinetic_temperature"] <= HOT
+            if calm or last or go_on is not None or deadline.reason:
+                return found
         raise AssertionError
 
 

@@ -13,6 +13,8 @@ from jaxtyping import Float
 
 from goodprior.inference.posterior import Posterior
 
+HOT = 10.0  # the kinetic temperature, 1 by rights, beyond which draws are not to be trusted
+
 
 @dataclass(frozen=True)
 class Diagnostics:
@@ -56,6 +58,12 @@ class Diagnostics:
             found.append(
                 f"the sampled temperature is about {middle:.3g} where {asked:g} was asked: use a "
                 'smaller step_size, a larger batch, or friction="per-weight"'
+            )
+        hottest = self.sampler.get("kinetic_temperature", 1.0)
+        if hottest > HOT:
+            found.append(
+                f"chains were thrown about, with momenta {hottest:.0f} times as hot as they should "
+                "be: use a smaller step_size"
             )
         if self.sampler.get("divergences", 0):
             found.append(f"{self.sampler['divergences']} divergent NUTS transitions")

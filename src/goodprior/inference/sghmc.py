@@ -150,6 +150,18 @@ class SGHMC(eqx.Module):
         temperature = (jnp.maximum(injected, 0) + actual) / wanted
         return Info((injected <= 0).astype(jnp.float32), temperature)
 
+    def kinetic_temperature(self, state: State) -> Float[Array, ""]:
+        """The mean of squared momenta, which is 1 where the step is short enough.
+
+        >>> sampler, key = SGHMC(), jax.random.key(0)
+        >>> state = sampler.init(jnp.zeros(10_000))
+        >>> kicks = jnp.sqrt(sampler.constants(state).rate) * jax.random.normal(key, (10_000,))
+        >>> bool(abs(sampler.kinetic_temperature(state._replace(momentum=kicks)) - 1) < 0.05)
+        True
+        """
+        rate, _, _ = self._rate_friction_variance(state)
+        return jnp.mean(state.momentum**2 / rate)
+
     def _rate_friction_variance(self, state: State) -> tuple[Array, Array, Array]:
         rate = self.step_size**2 / jnp.sqrt(state.square)
         friction = jnp.asarray(self.momentum_decay, rate.dtype)

@@ -28,10 +28,12 @@ CHAINS = PartitionSpec("chains")
 
 
 class Chain(NamedTuple):
-    """One chain: the sampler's state, and what of the latent it does not move."""
+    """One chain: the sampler's state, what of the latent it does not move, and its highest kinetic
+    temperature since burn-in."""
 
     sampler: sghmc.State
     held: PyTree
+    hottest: Float[Array, ""]
 
 
 class Stretch(NamedTuple):
@@ -148,6 +150,7 @@ class SGHMCRun:
             "temperature_50": float(middle),
             "temperature_95": float(high),
             "clamped": float(info.clamped.mean()),
+            "kinetic_temperature": float(self.state.hottest.max()),
         }
 
 
@@ -162,7 +165,7 @@ def _mesh(chains: int) -> Mesh:
 def _start(prior: Prior, sampler: SGHMC, latents: Latent) -> Chain:
     def one(latent: Latent) -> Chain:
         position, held = split(prior, latent)
-        return Chain(sampler.init(position), held)
+        return Chain(sampler.init(position), held, jnp.zeros(()))
 
     return jax.vmap(one)(latents)
 
@@ -238,7 +241,7 @@ def _advance(
         def refresh(key: PRNGKeyArray, chain: Chain) -> Chain:
             latent = join(chain.sampler.position, chain.held)
             position, held = split(prior, prior.refresh(jax.random.fold_in(key, 1), latent))
-            return Chain(chain.sampler._replace(position=position), held)
+            return chain._replace(sampler=chain.sampler._replace(position=position), held=held)
 
         def move(
             key: PRNGKeyArray, chain: Chain, picked: PyTree, constants: sghmc.Constants
@@ -252,7 +255,7 @@ def _advance(
                 moved, _ = sampler.adapt(key, chain.sampler, batch, slope)
             else:
                 moved, _ = sampler.step(key, chain.sampler, batch, slope, constants)
-            return Chain(moved, chain.held)
+            return chain._replace(sampler=moved)
 
         def probe(chain: Chain) -> Array:
             network = prior.weights(join(chain.sampler.position, chain.held))
@@ -275,6 +278,9 @@ def _advance(
                     return move(step_key, chain, now, constants)
 
                 chain = jax.lax.fori_loop(0, length, step, chain)
+                if not adapting:
+                    now = sampler.kinetic_temperature(chain.sampler)
+                    chain = chain._replace(hottest=jnp.maximum(chain.hottest, now))
                 return chain, probe(chain)
 
             return jax.lax.scan(go, chain, (stretches, picked))

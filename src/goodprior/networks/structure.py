@@ -104,10 +104,14 @@ class Architecture(eqx.Module):
             start += parameter.size
         return jax.tree.unflatten(self.treedef, leaves)
 
-    def scaled_normal(self, key: PRNGKeyArray, scales: Float[Array, " parameters"]) -> PyTree:
-        """Arrays of independent Gaussians with one standard deviation per parameter."""
-        arrays = self.leaves(self.arrays(fast_normal(key, (self.size,))))
-        scaled = [scale * array for scale, array in zip(scales, arrays, strict=True)]
+    def normal(self, key: PRNGKeyArray) -> PyTree:
+        """Arrays of independent standard Gaussians."""
+        return self.arrays(fast_normal(key, (self.size,)))
+
+    def scaled(self, arrays: PyTree, scales: Float[Array, " parameters"]) -> PyTree:
+        """Each parameter's array times its scale."""
+        leaves = self.leaves(arrays)
+        scaled = [scale * leaf for scale, leaf in zip(scales, leaves, strict=True)]
         return jax.tree.unflatten(self.treedef, scaled)
 
     def leaves(self, arrays: PyTree) -> list[Array]:

@@ -77,7 +77,7 @@ class GaussianPrior(Prior):
         return jax.nn.softplus(raw)
 
     def sample(self, key: PRNGKeyArray) -> Latent:
-        return self.architecture.scaled_normal(key, self._scales)
+        return self.architecture.scaled(self.architecture.normal(key), self._scales)
 
     def weights(self, latent: Latent) -> PyTree:
         return self.architecture.network(latent)

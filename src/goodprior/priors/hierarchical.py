@@ -1,6 +1,6 @@
 """Gaussian weights with uncertain scales: FH when fixed, GPi-H when matched."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import equinox as eqx
 import jax
@@ -13,6 +13,8 @@ from goodprior.networks import Architecture
 from goodprior.priors.base import Latent, Prior
 from goodprior.priors.gaussian import softplus_inverse
 
+Form = Literal["gibbs", "marginal", "noncentred"]
+
 
 class WeightsAndVariances(NamedTuple):
     """Weights, and the variance of each of the network's parameters."""
@@ -21,14 +23,26 @@ class WeightsAndVariances(NamedTuple):
     variances: Float[Array, " parameters"]
 
 
+class UnitsAndLogVariances(NamedTuple):
+    """Weights in units of their standard deviations, and the logarithms of the variances."""
+
+    units: PyTree
+    log_variances: Float[Array, " parameters"]
+
+
 class HierarchicalPrior(Prior):
     """Each parameter's weights are N(0, variance), the variance InverseGamma(shape, rate).
 
-    Two forms of the same prior. With `marginal=False` (the paper's, appendix A.5) the latent is
-    weights and variances: samplers move the weights, and every `refresh_every` steps `refresh`
-    draws the variances exactly given the weights (a Gibbs step). With `marginal=True` the
-    variances are integrated out: the latent is the weights alone, a multivariate Student-t with 2
-    `shape` degrees of freedom per parameter.
+    Three forms of the same prior:
+
+    `"gibbs"`, the paper's (appendix A.5): the latent is weights and variances. Samplers move the
+    weights, and every `refresh_every` steps `refresh` draws the variances exactly given the
+    weights. The variance of a layer of n weights moves by a part in sqrt(n / 2) at a time, so with
+    wide layers chains stay near the variances that they start with.
+    `"marginal"`: the variances are integrated out. The latent is the weights alone, a multivariate
+    Student-t with 2 `shape` degrees of freedom per parameter: for modes.
+    `"noncentred"`: the latent is the weights divided by their standard deviations, and the log
+    variances. Samplers move both, the whole layer with one number: for sampling.
 
     >>> import jax
     >>> from goodprior.networks import MLP
@@ -36,12 +50,14 @@ class HierarchicalPrior(Prior):
     >>> latent = prior.sample(jax.random.key(1))
     >>> latent.variances.shape, prior.refresh(jax.random.key(2), latent).variances.shape
     ((4,), (4,))
+    >>> prior.in_form("noncentred").sample(jax.random.key(1)).log_variances.shape
+    (4,)
     """
 
     raw_shapes: Float[Array, " parameters"]
     raw_rates: Float[Array, " parameters"]
     architecture: Architecture
-    marginal: bool = eqx.field(static=True)
+    form: Form = eqx.field(static=True)
     refresh_every: int = eqx.field(static=True)
 
     def __init__(
@@ -50,19 +66,22 @@ class HierarchicalPrior(Prior):
         shape: float = 1.0,
         rate: float = 1.0,
         *,
-        marginal: bool = False,
+        form: Form = "gibbs",
         refresh_every: int = 100,
     ):
         self.architecture = Architecture(network)
         count = len(self.architecture.parameters)
         self.raw_shapes = softplus_inverse(jnp.full(count, checks.positive("shape", shape)))
         self.raw_rates = softplus_inverse(jnp.full(count, checks.positive("rate", rate)))
-        self.marginal = marginal
-        self.refresh_every = 0 if marginal else checks.whole("refresh_every", refresh_every)
+        self.form = form
+        self.refresh_every = checks.whole("refresh_every", refresh_every) if form == "gibbs" else 0
 
-    def in_form(self, *, marginal: bool, refresh_every: int = 100) -> "HierarchicalPrior":
-        """The same distribution of weights in the other form; a matched prior can change, too."""
-        other = HierarchicalPrior(self.architecture, marginal=marginal, refresh_every=refresh_every)
+    def __check_init__(self):
+        checks.one_of("form", self.form, get_args(Form))
+
+    def in_form(self, form: Form, *, refresh_every: int = 100) -> "HierarchicalPrior":
+        """The same distribution of weights in another form; a matched prior can change, too."""
+        other = HierarchicalPrior(self.architecture, form=form, refresh_every=refresh_every)
         return eqx.tree_at(
             lambda p: (p.raw_shapes, p.raw_rates), other, (self.raw_shapes, self.raw_rates)
         )
@@ -79,39 +98,39 @@ class HierarchicalPrior(Prior):
 
     @property
     def moving(self) -> PyTree[bool]:
-        return True if self.marginal else WeightsAndVariances(True, False)  # type: ignore[arg-type]
+        held_back = WeightsAndVariances(True, False)  # type: ignore[arg-type]
+        return held_back if self.form == "gibbs" else True
 
     def sample(self, key: PRNGKeyArray) -> Latent:
-        key_variance, key_weights = jax.random.split(key)
+        key_variance, key_units = jax.random.split(key)
         variances = _inverse_gamma(key_variance, self.shapes, self.rates)
-        weights = self.architecture.scaled_normal(key_weights, jnp.sqrt(variances))
-        return weights if self.marginal else WeightsAndVariances(weights, variances)
+        return self._latent(self.architecture.normal(key_units), variances)
 
     def weights(self, latent: Latent) -> PyTree:
-        return self.architecture.network(latent if self.marginal else latent.weights)
+        return self.architecture.network(self._arrays(latent))
 
     def log_prob(self, latent: Latent) -> Float[Array, ""]:
         shapes, rates = self.shapes, self.rates
         half_sizes = jnp.array(self.architecture.sizes) / 2
         normalisation = shapes * jnp.log(rates) - gammaln(shapes) - half_sizes * jnp.log(2 * jnp.pi)
-        half_squares = self._half_squares(latent)
-        if self.marginal:
+        if self.form == "marginal":
             total = shapes + half_sizes
-            each = gammaln(total) - total * jnp.log(rates + half_squares)
+            each = gammaln(total) - total * jnp.log(rates + self._half_squares(latent))
+        elif self.form == "gibbs":
+            each = -(shapes + half_sizes + 1) * jnp.log(latent.variances)
+            each -= (rates + self._half_squares(latent.weights)) / latent.variances
         else:
-            variances = latent.variances
-            each = -(shapes + half_sizes + 1) * jnp.log(variances)
-            each -= (rates + half_squares) / variances
+            each = -shapes * latent.log_variances - rates * jnp.exp(-latent.log_variances)
+            each -= self._half_squares(latent.units)
         return jnp.sum(normalisation + each)
 
     def refresh(self, key: PRNGKeyArray, latent: Latent) -> Latent:
         """Draw the variances given the weights: InverseGamma(shape + n / 2, rate + sum w^2 / 2)."""
-        if self.marginal:
+        if self.form != "gibbs":
             return latent
         half_sizes = jnp.array(self.architecture.sizes) / 2
-        variances = _inverse_gamma(
-            key, self.shapes + half_sizes, self.rates + self._half_squares(latent)
-        )
+        half_squares = self._half_squares(latent.weights)
+        variances = _inverse_gamma(key, self.shapes + half_sizes, self.rates + half_squares)
         return WeightsAndVariances(latent.weights, variances)
 
     def start(self, key: PRNGKeyArray) -> Latent:
@@ -119,12 +138,9 @@ class HierarchicalPrior(Prior):
 
         Draws of a heavy-tailed variance can be so large that a chain does not find back.
         """
-        key_weights, key_variances = jax.random.split(key)
+        key_units, key_variances = jax.random.split(key)
         ones = jnp.ones(len(self.architecture.parameters))
-        weights = self.architecture.scaled_normal(key_weights, ones)
-        if self.marginal:
-            return weights
-        return self.refresh(key_variances, WeightsAndVariances(weights, ones))
+        return self.refresh(key_variances, self._latent(self.architecture.normal(key_units), ones))
 
     def strain(self) -> Float[Array, ""]:
         """Shapes count ten times, and far more below one half, where weights have no mean.
@@ -137,8 +153,20 @@ class HierarchicalPrior(Prior):
             10 * jnp.log(self.shapes) ** 2 + jnp.log(self.rates) ** 2 + 10_000 * below**2
         )
 
-    def _half_squares(self, latent: Latent) -> Float[Array, " parameters"]:
-        arrays = latent if self.marginal else latent.weights
+    def _latent(self, units: PyTree, variances: Float[Array, " parameters"]) -> Latent:
+        """The latent of weights with these variances, given as multiples of their deviations."""
+        if self.form == "noncentred":
+            return UnitsAndLogVariances(units, jnp.log(variances))
+        weights = self.architecture.scaled(units, jnp.sqrt(variances))
+        return weights if self.form == "marginal" else WeightsAndVariances(weights, variances)
+
+    def _arrays(self, latent: Latent) -> PyTree:
+        """The weights that a latent stands for."""
+        if self.form == "noncentred":
+            return self.architecture.scaled(latent.units, jnp.exp(latent.log_variances / 2))
+        return latent if self.form == "marginal" else latent.weights
+
+    def _half_squares(self, arrays: PyTree) -> Float[Array, " parameters"]:
         return jnp.stack([0.5 * jnp.sum(a**2) for a in self.architecture.leaves(arrays)])
 
 

@@ -23,8 +23,8 @@ def named_prior(
 
     >>> import jax
     >>> from goodprior.networks import MLP
-    >>> named_prior("gpi-h", MLP(1, (5,), 1, key=jax.random.key(0)), key=jax.random.key(1)).marginal
-    False
+    >>> named_prior("gpi-h", MLP(1, (5,), 1, key=jax.random.key(0)), key=jax.random.key(1)).form
+    'gibbs'
     """
     checks.one_of("prior", name, PAPER_NAMES)
     if name in ("fg", "gpi-g"):

@@ -56,7 +56,7 @@ from goodprior.networks import (
 from goodprior.networks.preresnet import Residual
 from goodprior.priors import FlowPrior, GaussianPrior, HierarchicalPrior, LearnedNoise
 from goodprior.priors.flow import PlanarFlow
-from goodprior.priors.hierarchical import WeightsAndVariances
+from goodprior.priors.hierarchical import UnitsAndLogVariances, WeightsAndVariances
 from goodprior.priors.noise import NoisyNetwork, WithNoise
 
 _GOODPRIOR: tuple[type, ...] = (
@@ -80,7 +80,7 @@ _GOODPRIOR: tuple[type, ...] = (
     ),
     # priors and their latents
     *(GaussianPrior, HierarchicalPrior, FlowPrior, LearnedNoise),
-    *(PlanarFlow, WeightsAndVariances, WithNoise, NoisyNetwork),
+    *(PlanarFlow, UnitsAndLogVariances, WeightsAndVariances, WithNoise, NoisyNetwork),
     # matching
     *(Energy, MMD, Sliced, Wasserstein, History, Comparison),
     # data and inference

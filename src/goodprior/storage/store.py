@@ -9,7 +9,7 @@ import equinox as eqx
 import goodprior
 from goodprior.storage import sealed_file, tree
 
-VERSION = 1  # of the format; raised whenever older programs could not read a new file
+VERSION = 2  # of the format; raised whenever older programs could not read a new file
 
 
 def write(path: str | os.PathLike[str], thing: Any, *, kind: str) -> None:
