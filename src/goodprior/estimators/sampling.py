@@ -13,7 +13,7 @@ from goodprior.inference import NUTS, SGHMC, Posterior, SamplingError, sample_po
 from goodprior.priors import Prior
 
 FEW_ROWS = 2000  # up to so many rows every step of SGHMC uses all of them
-# A step that is too long (chains leave the finite numbers, or are thrown about) is divided by these.
+# A step that is too long (chains become infinite, or are thrown about) is divided by these.
 SHORTER = (1, 2, 4, 8)
 
 
