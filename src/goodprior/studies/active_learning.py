@@ -76,11 +76,17 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
     panels = {ax.get_title(): ax for ax in figure.axes}
     for ax in panels.values():
         ax.set_xlabel("training rows\n(hollow marks: the paper's last step)", fontsize="small")
+    last = rows.groupby("dataset")["training_rows"].agg(lambda courses: courses.iloc[0][-1])
     for _, cell in beside(rows, RMSE, STUDY.keys).iterrows():
-        ax, method = panels[cell["dataset"]], cell["method"]
-        last = max(line.get_xdata()[-1] for line in ax.get_lines())
-        style = {"marker": plots.MARKS[method], "color": plots.COLOURS[method]}
-        ax.plot(last, cell["paper"], linestyle="", fillstyle="none", clip_on=False, **style)
+        dataset, method = cell["dataset"], cell["method"]
+        panels[dataset].plot(
+            last[dataset],
+            cell["paper"],
+            linestyle="",
+            marker=plots.MARKS[method],
+            color=plots.COLOURS[method],
+            fillstyle="none",
+        )
     return {"progress": figure}
 
 
