@@ -168,3 +168,13 @@ def test_wins_turn_round_where_higher_is_better():
     low, high = (wins(pairs, turned).iloc[0].tolist()[3:] for turned in (False, True))
     assert low == [3, 1, 1, 1, 0]
     assert high == [3, 2, 1, 1, 2]
+
+
+def test_one_split_says_nothing_of_standard_errors():
+    pairs = pd.DataFrame(
+        {"pair": ["a"], "n": [1], "difference": [-1.0], "standard_error": [np.nan], "paper": [0.0]}
+    )
+    (row,) = wins(pairs).to_dict("records")
+    assert row["ours: first is better"] == 1
+    assert row["by two standard errors"] is None
+    assert row["worse by two"] is None

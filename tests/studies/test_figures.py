@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from goodprior import plots
 from goodprior.studies import active_learning
 from goodprior.studies.figures import by_depth
 from goodprior.studies.paper import table
@@ -30,7 +31,7 @@ def test_deep_ensembles_do_not_set_the_range_of_depths(ensemble, edge):
 
 
 def test_active_learning_shows_the_papers_last_step():
-    course = {"training_rows": [100, 110], "rmse_course": [3.5, 3.0], "rmse": 3.0}
+    course = {"training_rows": [100, 110], "rmse_course": [3.5, 3.0], "rmse": 3.0, "rounds": 10}
     rows = [
         {"dataset": "boston", "method": m, "split": 0, **course} for m in active_learning.METHODS
     ]
@@ -38,7 +39,10 @@ def test_active_learning_shows_the_papers_last_step():
     hollow = [line for line in ax.get_lines() if line.get_fillstyle() == "none"]
     paper = table("active_learning_rmse")
     expected = paper[paper["dataset"] == "boston"].set_index("method")["mean"]
-    assert sorted(line.get_ydata()[0] for line in hollow) == sorted(
-        expected[["FG", "FH", "GPi-G", "GPi-H"]]
-    )
+    for method in ("FG", "FH", "GPi-G", "GPi-H"):
+        (mark,) = (line for line in hollow if line.get_marker() == plots.MARKS[method])
+        assert mark.get_ydata()[0] == expected[method]
     assert {float(np.ravel(line.get_xdata())[0]) for line in hollow} == {110.0}
+    short = pd.DataFrame(rows).assign(rounds=3)  # the quick preset ends where the paper has nothing
+    (ax,) = active_learning.figures(short)["progress"].axes
+    assert not [line for line in ax.get_lines() if line.get_fillstyle() == "none"]

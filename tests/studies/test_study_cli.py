@@ -69,7 +69,7 @@ def test_data_that_are_not_here_are_left_out_with_a_word(tmp_path, monkeypatch):
     done = _call("study", "run", "uci-classification", "--datasets", "eeg", "--results", tmp_path)
     assert done.exit_code == 0, done.output
     assert f"left out: eeg is looked for at {tmp_path}" in done.output
-    assert "0 jobs" in done.output
+    assert "uci-classification: 0 jobs" in done.output
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,11 @@ def test_data_that_are_not_here_are_left_out_with_a_word(tmp_path, monkeypatch):
         (["run", "no-such-study"], "study must be one of"),
         (["report", "no-such-study"], "study must be one of"),
         (["run", "hmc", "--datasets", "moon"], "datasets of hmc are boston"),
+        (["run", "hmc", "--datasets", "wine, moon"], "got 'moon'"),
+        (
+            ["reproduction", "--out", "page.md", "--results", "no-such"],
+            "there is no folder no-such",
+        ),
         (["run", "hmc", "--depths", "two"], "--depths: takes whole numbers; got 'two'"),
         (["run", "hmc", "--engine", "dask"], "--address"),
         (["run", "hmc", "--address", "tcp://x"], "--address"),

@@ -91,6 +91,13 @@ def _unset(build: Callable[[PRNGKeyArray], Any]) -> Any:
 
 def fit_prior(problem: Problem, key: PRNGKeyArray) -> tuple[Prior, History | None]:
     """The prior over functions: the given one, or a named one, matched if it is to be."""
+    prior, history = _found_prior(problem, key)
+    if isinstance(prior, HierarchicalPrior):
+        prior = prior.in_form("marginal" if problem.settings.method == "map" else "noncentred")
+    return prior, history
+
+
+def _found_prior(problem: Problem, key: PRNGKeyArray) -> tuple[Prior, History | None]:
     said = problem.settings.prior
     if isinstance(said, Prior):
         return said, None
@@ -108,6 +115,4 @@ def fit_prior(problem: Problem, key: PRNGKeyArray) -> tuple[Prior, History | Non
                 held_out=0,
                 on_progress=lambda i, n, value: track(i, n, f"distance {value:.3f}"),
             )
-    if isinstance(prior, HierarchicalPrior):
-        prior = prior.in_form("marginal" if problem.settings.method == "map" else "noncentred")
     return prior, history

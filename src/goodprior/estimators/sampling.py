@@ -114,7 +114,7 @@ def _steps(said: Any, batch: int | None, before: Posterior | None) -> list[float
     longest = 0.02 if batch is None else 0.01
     steps = [longest / shorter for shorter in SHORTER]
     known = longest if before is None else before.report.get("step_size", longest)
-    return [step for step in steps if step <= known]
+    return [step for step in steps if step <= known] or [known]
 
 
 def _sghmc(step_size: float, decay: Any, batch: int | None) -> SGHMC:

@@ -151,7 +151,7 @@ class SGHMC(eqx.Module):
         return Info((injected <= 0).astype(jnp.float32), temperature)
 
     def kinetic_temperature(self, state: State) -> Float[Array, ""]:
-        """The mean of squared momenta, which is 1 where the step is short enough.
+        """The mean of squared momenta, in units of the rate: 1 where the step is short enough.
 
         >>> sampler, key = SGHMC(), jax.random.key(0)
         >>> state = sampler.init(jnp.zeros(10_000))

@@ -37,8 +37,8 @@ class HierarchicalPrior(Prior):
 
     `"gibbs"`, the paper's (appendix A.5): the latent is weights and variances. Samplers move the
     weights, and every `refresh_every` steps `refresh` draws the variances exactly given the
-    weights. The variance of a layer of n weights moves by a part in sqrt(n / 2) at a time, so with
-    wide layers chains stay near the variances that they start with.
+    weights. That changes the variance of n weights by about sqrt(2 / n) of itself at a time, so
+    with wide layers chains stay for long where their first steps have led them.
     `"marginal"`: the variances are integrated out. The latent is the weights alone, a multivariate
     Student-t with 2 `shape` degrees of freedom per parameter: for modes.
     `"noncentred"`: the latent is the weights divided by their standard deviations, and the log

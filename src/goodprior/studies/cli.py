@@ -139,8 +139,9 @@ def reproduction(
     """The page that says for every study what was run and how it compares."""
     from goodprior.studies.reproduction import page
 
-    if not out.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
+    for option, folder in (("--out", out.parent), ("--results", results)):
+        if not folder.is_dir():
+            raise typer.BadParameter(f"there is no folder {folder}", param_hint=option)
     out.write_text(page(results), encoding="utf-8")
     typer.echo(out)
 
@@ -156,7 +157,8 @@ def _study(name: str) -> "Study":
 
 def _words(given: list[str] | None) -> tuple[str, ...]:
     """Words separated by commas, or by repeating the option."""
-    return tuple(word for text in given or [] for word in text.split(",") if word)
+    words = (word.strip() for text in given or [] for word in text.split(","))
+    return tuple(word for word in words if word)
 
 
 def _whole_numbers(option: str, given: list[str] | None) -> tuple[int, ...]:

@@ -163,8 +163,8 @@ def wins(table: pd.DataFrame, higher_is_better: bool = False) -> pd.DataFrame:
                 "splits": _from_to(part["n"]),
                 "data sets": len(part),
                 "ours: first is better": int((better < 0).sum()),
-                "by two standard errors": int((better < -clear).sum()),
-                "worse by two": int((better > clear).sum()),
+                "by two standard errors": _count(better + clear),
+                "worse by two": _count(clear - better),
                 "paper: first is better": _count(sign * part["paper"]),
             }
         )
