@@ -123,7 +123,6 @@ def test_a_matched_prior_is_used_again_without_matching(regressor):
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.parametrize(("method", "form"), [("sghmc", "noncentred"), ("map", "marginal")])
 def test_a_hierarchical_prior_takes_the_form_that_the_method_needs(method, form):
     given = HierarchicalPrior(MLP(3, (4,), 1, key=jax.random.key(0)), 2.0, 1.5)
@@ -134,6 +133,7 @@ def test_a_hierarchical_prior_takes_the_form_that_the_method_needs(method, form)
     assert np.isfinite(model.predict(X)).all()
 
 
+@pytest.mark.slow
 def test_a_prior_can_be_fitted_without_targets():
     model = BNNRegressor(**SMALL).fit_prior(X)
     assert model.prior_.scales
