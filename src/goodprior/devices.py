@@ -28,6 +28,9 @@ def keep_compiled_programs(folder: Path | None = None) -> None:
     The estimators and the command line do so by themselves. A folder that JAX was given before
     stays (JAX_COMPILATION_CACHE_DIR); JAX_ENABLE_COMPILATION_CACHE=false keeps nothing.
     """
+    if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
+        # By JAX's own second hardly any of ours would be kept: they are many and small.
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
     if folder is None:
         if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
             return
@@ -38,4 +41,3 @@ def keep_compiled_programs(folder: Path | None = None) -> None:
     except OSError:
         return  # a machine without a writable home compiles every time
     jax.config.update("jax_compilation_cache_dir", str(folder))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
