@@ -9,9 +9,10 @@ from goodprior.studies.paper import table
 from goodprior.studies.uci_regression import NLL
 
 
-@pytest.mark.parametrize(("ensemble", "edge"), [(2.5, None), (9.0, 0.97), (-9.0, 0.03)])
-def test_deep_ensembles_do_not_set_the_range_of_depths(ensemble, edge):
-    scores = {"fg": 2.6, "gpi-g": 2.4, "ensemble": ensemble}
+@pytest.mark.parametrize("outsider", ["ensemble", "gpi-nf"])
+@pytest.mark.parametrize(("score", "edge"), [(2.5, None), (9.0, 0.97), (-9.0, 0.03)])
+def test_methods_far_off_do_not_set_the_range_of_depths(outsider, score, edge):
+    scores = {"fg": 2.6, "gpi-g": 2.4, outsider: score}
     rows = [
         {"dataset": "concrete", "depth": depth, "method": method, "split": 0, "nll_moment": score}
         for depth in (1, 2)

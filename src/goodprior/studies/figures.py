@@ -57,8 +57,8 @@ def dots(
 def by_depth(rows: pd.DataFrame, one: Against) -> Figure:
     """A column per data set: the metric against the number of hidden layers, a line per method.
 
-    Deep Ensembles, some of the paper's far from everything else, do not set the range of an axis;
-    where they leave it, a triangle at its edge says so.
+    Deep Ensembles and GPi-NF, some of them far from everything else, do not set the range of an
+    axis; where they leave it, a triangle at its edge says so.
     """
     table = beside(rows, one, ("dataset", "depth", "method"))
     datasets = list(dict.fromkeys(table["dataset"]))
@@ -81,8 +81,9 @@ def by_depth(rows: pd.DataFrame, one: Against) -> Figure:
             ax.errorbar(x, ours, part["spread"].fillna(0), linewidth=1, **style)
             paper = part["paper"].to_numpy(float)
             ax.plot(x, paper, linestyle=":", linewidth=0.8, fillstyle="none", **style)
-        rest = table[(table["dataset"] == dataset) & (table["method"] != LABELS["ensemble"])]
-        _frame(ax, rest if len(rest) else table[table["dataset"] == dataset])
+        here = table[table["dataset"] == dataset]
+        rest = here[~here["method"].isin([LABELS["ensemble"], LABELS["gpi-nf"]])]
+        _frame(ax, rest if len(rest) else here)
         depths = sorted(set(table["depth"]))
         ax.set_xticks(np.log2(depths), [str(int(d)) for d in depths])
         ax.set_title(dataset, fontsize="small")
