@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=8)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=20_000, help="of each chain")
+    parser.add_argument("--steps", type=int, default=62_000, help="of each chain: the paper's")
     args = parser.parse_args()
     jobs = independent_jobs(args.jobs, args.steps)
     seconds(jobs[:1], 1)
