@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RMSE = Against("rmse", "hmc_rmse", "test RMSE", unit="target's units")
-NUTS = {  # the paper does not say how many; a job takes 7 to 20 minutes of a core, energy longer
+NUTS = {  # the paper does not say how many; a job takes 4 to 20 minutes of a core
     "paper": {"sampler": "nuts", "burn_in": 100, "draws": 50, "thinning": 1},
     "quick": {"sampler": "nuts", "burn_in": 50, "draws": 20, "thinning": 1, "chains": 2},
 }
