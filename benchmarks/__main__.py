@@ -23,7 +23,7 @@ from goodprior.data import data_folder, load
 from goodprior.devices import use_all_cores
 from goodprior.inference.batches import InMemory
 from goodprior.inference.density import Density
-from goodprior.inference.sghmc_run import SGHMCRun
+from goodprior.inference.samplers.sghmc_run import SGHMCRun
 from goodprior.matching import Comparison
 
 HIDDEN = (100, 100)

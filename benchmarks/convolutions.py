@@ -31,7 +31,7 @@ import pandas as pd
 import goodprior as gp
 from goodprior.inference.batches import InMemory
 from goodprior.inference.density import Density
-from goodprior.inference.sghmc_run import SGHMCRun
+from goodprior.inference.samplers.sghmc_run import SGHMCRun
 from goodprior.networks import IMAGE_NETWORKS
 
 BATCH = {"lenet5": 128, "preresnet20": 128, "vgg16": 32}
@@ -65,8 +65,8 @@ def gradient(name: str) -> dict[str, float]:
     """Milliseconds for the gradient of the log density from one minibatch."""
     density, data = density_and_data(name, BATCH[name])
     latent = density.prior.sample(jax.random.key(1))
-    slope = jax.jit(jax.grad(density))
-    return milliseconds(lambda: jax.block_until_ready(slope(latent, data.X, data.y)))
+    grad = jax.jit(jax.grad(density))
+    return milliseconds(lambda: jax.block_until_ready(grad(latent, data.X, data.y)))
 
 
 def chains(name: str, count: int) -> dict[str, float]:

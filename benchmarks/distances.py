@@ -11,8 +11,9 @@ from pathlib import Path
 import pandas as pd
 
 from goodprior.devices import keep_compiled_programs
-from goodprior.studies import protocol, uci_regression
-from goodprior.studies.study import Choice
+from goodprior.studies.engine.study import Choice
+from goodprior.studies.experiments import uci_regression
+from goodprior.studies.protocols import tables as protocol
 
 DISTANCES = ("energy", "sliced", "mmd", "wasserstein")
 CASES = (("gpi-g", 2), ("gpi-h", 1))  # the prior, and the number of hidden layers

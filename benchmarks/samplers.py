@@ -15,7 +15,7 @@ import pandas as pd
 import goodprior as gp
 from goodprior.data import load
 from goodprior.devices import use_all_cores
-from goodprior.studies.protocol import NOISE_VARIANCE
+from goodprior.studies.protocols.tables import NOISE_VARIANCE
 
 SETTINGS = {
     "paper": gp.SGHMC(),

@@ -17,8 +17,8 @@ from goodprior.inference import (
     Gaussian,
     Heteroscedastic,
     sample_posterior,
-    sghmc_run,
 )
+from goodprior.inference.samplers import sghmc_run
 from goodprior.matching import Wasserstein, match
 from goodprior.networks import MLP
 from goodprior.priors import GaussianPrior

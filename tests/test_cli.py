@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from goodprior import cli, demo
+from goodprior import cli
+from goodprior.demos import regression_1d as demo
 
 
 def _command(*arguments, **settings):

@@ -90,7 +90,7 @@ def criticise(critic: Sequence[Tensor], functions: Tensor) -> Tensor:
     return F.linear(F.softplus(F.linear(h, w2, b2)), w3, b3)
 
 
-def slope(critic: Sequence[Tensor], functions: Tensor) -> Tensor:
+def grad(critic: Sequence[Tensor], functions: Tensor) -> Tensor:
     """Norm of the critic's gradient in its input; by hand, some 15 % faster than autograd twice."""
     w1, b1, w2, b2, w3, _ = critic
     a1 = F.linear(functions, w1, b1)
@@ -113,7 +113,7 @@ def train_critic(
         mixed = torch.lerp(belief, prior, torch.rand(len(belief), 1, generator=rng))
         opinion = criticise(critic, both)
         value = opinion[: len(belief)].mean() - opinion[len(belief) :].mean()
-        loss = PENALTY * (slope(critic, mixed) - 1).square().mean() - value
+        loss = PENALTY * (grad(critic, mixed) - 1).square().mean() - value
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from goodprior.commands.console import prepare
 from goodprior.commands.fit import fit
-from goodprior.commands.manners import prepare
 from goodprior.commands.predict import predict
 from goodprior.commands.show import show
-from goodprior.studies.cli import app as study
+from goodprior.commands.study import app as study
 
 app = typer.Typer(
     help="From a belief about functions to a prior over weights, and to its posterior.",
@@ -79,7 +79,7 @@ def demo(
 def _demo_one_dimension(
     prior: list[PriorName] | None, distance: str, seed: int, path: Path
 ) -> None:
-    from goodprior import demo as example
+    from goodprior.demos import regression_1d as example
 
     chosen = prior or [PriorName.FG, PriorName.GPI_G]
     if PriorName.ALL in chosen:
@@ -95,7 +95,7 @@ def _demo_one_dimension(
 
 
 def _demo_banana(distance: str, seed: int, path: Path) -> None:
-    from goodprior import demo_banana as example
+    from goodprior.demos import banana as example
 
     X, y, panels = example.run(distance=distance, seed=seed)
     example.draw(X, y, panels, path)

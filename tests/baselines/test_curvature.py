@@ -83,8 +83,8 @@ def test_the_factors_are_means_of_inputs_and_sums_of_slopes():
     hidden = np.tanh(jax.vmap(network.layers[0])(data.X)) / np.sqrt(4)
     block = kronecker_curvature(architecture, likelihood, flat, data).blocks[2]
     p = np.asarray(jax.nn.softmax(jax.vmap(network)(data.X)))
-    slopes = sum(np.diag(one) - np.outer(one, one) for one in p)
-    np.testing.assert_allclose(_matrix(block), np.kron(slopes, hidden.T @ hidden / 20), atol=1e-4)
+    grads = sum(np.diag(one) - np.outer(one, one) for one in p)
+    np.testing.assert_allclose(_matrix(block), np.kron(grads, hidden.T @ hidden / 20), atol=1e-4)
 
 
 @pytest.mark.slow
@@ -205,7 +205,7 @@ def test_a_convolutions_factors_are_sums_over_rows_and_places(stride):
             patch = x[i : i + 3, j : j + 3].ravel() / np.sqrt(18)
             hidden = np.tanh(filters.reshape(3, 18) @ patch)
             ins += np.outer(patch, patch) / (4 * len(places))  # a mean
-            slopes = head[:, t] * (1 - hidden**2)
-            outs += slopes.T @ slopes / 0.5  # a sum, with the likelihood's precision
+            grads = head[:, t] * (1 - hidden**2)
+            outs += grads.T @ grads / 0.5  # a sum, with the likelihood's precision
     np.testing.assert_allclose(weight, np.kron(outs, ins), atol=1e-5)
     np.testing.assert_allclose(bias, outs, atol=1e-5)

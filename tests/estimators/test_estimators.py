@@ -19,7 +19,7 @@ from tests.estimators.small import LABELS, SMALL, X, Y
 
 @pytest.fixture(scope="module")
 def regressor():
-    frame = pd.DataFrame(X, columns=["wave", "slope", "nothing"])
+    frame = pd.DataFrame(X, columns=["wave", "grad", "nothing"])
     return BNNRegressor(**SMALL).fit(frame, Y)
 
 
@@ -29,7 +29,7 @@ def classifier():
 
 
 def frame_of(rows):
-    return pd.DataFrame(rows, columns=["wave", "slope", "nothing"])
+    return pd.DataFrame(rows, columns=["wave", "grad", "nothing"])
 
 
 def test_the_regressor_predicts_with_honest_error_bars(regressor):
@@ -74,7 +74,7 @@ def test_sampling_more_gives_the_draws_of_a_longer_fit(regressor):
 
 def test_far_away_rows_are_warned_about(regressor):
     away = frame_of([[0.0, 50.0, 7.0], [0.0, 900.0, 7.0]])
-    with pytest.warns(UserWarning, match=r"1 of 2 rows .* slope"):
+    with pytest.warns(UserWarning, match=r"1 of 2 rows .* grad"):
         regressor.predict(away)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -325,4 +325,4 @@ def test_pictures_of_prior_and_posterior(regressor, classifier, tmp_path):
     ):
         figure.savefig(tmp_path / f"{i}.png")
         assert (tmp_path / f"{i}.png").stat().st_size > 10_000
-    assert [axis.get_xlabel() for axis in regressor.plot_posterior().axes[:2]] == ["wave", "slope"]
+    assert [axis.get_xlabel() for axis in regressor.plot_posterior().axes[:2]] == ["wave", "grad"]

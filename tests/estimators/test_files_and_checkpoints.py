@@ -12,9 +12,9 @@ import pytest
 
 import goodprior
 from goodprior import BNNClassifier, BNNRegressor
-from goodprior.estimators import sampling
 from goodprior.inference import SamplingError, sample_posterior
 from goodprior.networks import MLP
+from goodprior.pipeline import sampling
 from tests.estimators.small import LABELS, SMALL, X, Y
 
 BRIEF = {**SMALL, "prior": "fg"}

@@ -7,9 +7,9 @@ import pytest
 
 import goodprior
 from goodprior import BNNClassifier, BNNRegressor
-from goodprior.estimators import trained
 from goodprior.inference import StudentT
 from goodprior.networks import MLP
+from goodprior.pipeline import training as trained
 from tests.estimators.small import LABELS, SMALL, X, Y
 
 METHODS = ("ensemble", "laplace", "fbnn", "map")
@@ -122,8 +122,8 @@ def test_laplace_finds_the_noise_of_a_linear_truth():
     model = BNNRegressor(**settings).fit(rows, y)
     found = model.posterior_.likelihood.noise_variance**0.5 * y.std()
     assert found == pytest.approx(expected, rel=0.05)
-    slopes = model.predict(np.eye(3)) - model.predict(np.zeros((3, 3)))
-    np.testing.assert_allclose(slopes, np.linalg.lstsq(design, y, rcond=None)[0][:3], atol=0.05)
+    grads = model.predict(np.eye(3)) - model.predict(np.zeros((3, 3)))
+    np.testing.assert_allclose(grads, np.linalg.lstsq(design, y, rcond=None)[0][:3], atol=0.05)
     assert model.prior_.scales == model.posterior_.prior.scales  # it stays as it was believed
 
 

@@ -29,10 +29,10 @@ def _density(likelihood, outputs, temperature=1.0):
 @pytest.mark.parametrize("temperature", [1.0, 0.25])
 def test_minibatch_gradients_are_unbiased(likelihood, outputs, y, temperature):
     density, latent = _density(likelihood, outputs, temperature)
-    slope = jax.jit(lambda X, y: ravel_pytree(jax.grad(density)(latent, X, y))[0])
-    single = [slope(X[i : i + 1], y[i : i + 1]) for i in range(12)]  # all batches of one row
-    thirds = [slope(X[i::3], y[i::3]) for i in range(3)]  # all rows once, in batches of four
-    whole = slope(X, y)
+    grad = jax.jit(lambda X, y: ravel_pytree(jax.grad(density)(latent, X, y))[0])
+    single = [grad(X[i : i + 1], y[i : i + 1]) for i in range(12)]  # all batches of one row
+    thirds = [grad(X[i::3], y[i::3]) for i in range(3)]  # all rows once, in batches of four
+    whole = grad(X, y)
     np.testing.assert_allclose(np.mean(single, axis=0), whole, rtol=2e-4, atol=2e-4)
     np.testing.assert_allclose(np.mean(thirds, axis=0), whole, rtol=2e-4, atol=2e-4)
     assert np.std(single, axis=0).max() > 0.1

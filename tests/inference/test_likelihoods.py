@@ -66,8 +66,8 @@ def test_log_prob_agrees_with_scipy(likelihood, targets, y, peer):
 def test_log_prob_has_finite_slopes_far_from_the_target(likelihood, targets, y, peer):
     found = likelihood.targets(y)
     outputs = jnp.full((3, likelihood.outputs(targets)), -60.0).at[0].set(60.0)
-    slopes = jax.vmap(jax.grad(likelihood.log_prob))(outputs, found)
-    assert np.isfinite(slopes).all()
+    grads = jax.vmap(jax.grad(likelihood.log_prob))(outputs, found)
+    assert np.isfinite(grads).all()
 
 
 @family

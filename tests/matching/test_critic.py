@@ -82,19 +82,19 @@ def test_the_value_is_the_difference_of_the_critics_means():
 
 
 def test_the_penalty_holds_the_slope_at_one():
-    """A linear critic of slope s pays `penalty * (s - 1)^2` wherever the slope is looked at."""
+    """A linear critic of grad s pays `penalty * (s - 1)^2` wherever the grad is looked at."""
     metric = Wasserstein(penalty=7.0)
     direction = jnp.array([[0.6, 0.0, 0.8]])
     linear = eqx.nn.MLP(POINTS, "scalar", 1, 0, use_final_bias=False, key=jax.random.key(0))
     same = FUNCTIONS[..., :1]
-    for slope in (0.5, 1.0, 3.0):
-        critic = eqx.tree_at(lambda m: m.layers[0].weight, linear, slope * direction)
+    for grad in (0.5, 1.0, 3.0):
+        critic = eqx.tree_at(lambda m: m.layers[0].weight, linear, grad * direction)
         loss = metric.loss(critic, jax.random.key(0), same, same)
-        np.testing.assert_allclose(loss, 7.0 * (slope - 1) ** 2, atol=1e-4)
+        np.testing.assert_allclose(loss, 7.0 * (grad - 1) ** 2, atol=1e-4)
 
 
 def test_the_penalty_is_paid_between_a_draw_and_its_partner():
-    """The critic's slope is one above zero and two below; only pairs across see both."""
+    """The critic's grad is one above zero and two below; only pairs across see both."""
     metric = Wasserstein(penalty=1.0)
     kinked = eqx.nn.MLP(
         1, "scalar", 2, 1, use_bias=False, use_final_bias=False, key=jax.random.key(0)
@@ -107,7 +107,7 @@ def test_the_penalty_is_paid_between_a_draw_and_its_partner():
     below, above = jnp.full((4000, 1, 1), -1.0), jnp.full((4000, 1, 1), 1.0)
     value = 1.0 - (-2.0)  # the critic above, less the critic below
     loss = metric.loss(kinked, jax.random.key(0), below, above)
-    share = float(loss) + value  # of slopes of two, each paying one
+    share = float(loss) + value  # of grads of two, each paying one
     assert abs(share - 0.5) < LIMIT * 0.5 / np.sqrt(4000)
 
 

@@ -135,13 +135,13 @@ def test_a_distance_grows_with_what_it_measures(metric):
 def test_a_distance_has_a_gradient_that_leads_to_the_target(metric):
     functions = FUNCTIONS + 2.0
     state = _fitted(metric, functions, TARGET)
-    value, slope = jax.jit(jax.value_and_grad(lambda f: metric(state, f, TARGET)))(functions)
+    value, grad = jax.jit(jax.value_and_grad(lambda f: metric(state, f, TARGET)))(functions)
     assert value.shape == ()
-    assert np.isfinite(slope).all()
-    assert _value(metric, state, functions - 20 * slope, TARGET) < value
+    assert np.isfinite(grad).all()
+    assert _value(metric, state, functions - 20 * grad, TARGET) < value
 
 
 def test_two_equal_draws_have_a_finite_gradient():
     twice = jnp.asarray(np.concatenate([A[:6], A[:6]]))
-    slope = jax.jit(jax.grad(energy_distance))
-    assert np.isfinite(slope(twice, jnp.asarray(A))).all()
+    grad = jax.jit(jax.grad(energy_distance))
+    assert np.isfinite(grad(twice, jnp.asarray(A))).all()

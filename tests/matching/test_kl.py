@@ -59,13 +59,13 @@ def test_the_gradient_vanishes_where_prior_and_belief_are_one():
     belief = GaussianProcess(rbf(1.0, 1.0))
     functions = belief.sample(jax.random.key(0), x, 1000)
 
-    def slope(metric):
+    def grad(metric):
         value = jax.jit(lambda scale: metric.of(belief).at(x)(jax.random.key(1), scale * functions,
                                                               functions))  # fmt: skip
         return float(jax.grad(value)(1.0))
 
-    assert slope(KL()) == pytest.approx(3.0, rel=0.1)  # E |white f|^2
-    assert abs(slope(KLStein(jitter=1e-2))) < 0.5
+    assert grad(KL()) == pytest.approx(3.0, rel=0.1)  # E |white f|^2
+    assert abs(grad(KLStein(jitter=1e-2))) < 0.5
 
 
 @pytest.mark.parametrize("distance", ["kl", "kl-ssge"])

@@ -29,7 +29,7 @@ def test_a_convolution_is_the_scaled_sum_over_each_patch(image, size, stride, pa
 
 @pytest.mark.parametrize("padding", ["valid", "same"])
 @pytest.mark.parametrize(("inputs", "outputs"), [(1, 6), (6, 40), (20, 1)])
-def test_squares_and_xla_agree_in_values_and_slopes(inputs, outputs, padding, monkeypatch):
+def test_squares_and_xla_agree_in_values_and_grads(inputs, outputs, padding, monkeypatch):
     module = Conv(inputs, outputs, 3, padding=padding, key=jax.random.key(0))
     x = jax.random.normal(jax.random.key(1), (3, 8, 12, inputs))
 
@@ -118,7 +118,7 @@ def test_pooling_takes_the_largest_of_four_and_leaves_out_odd_edges():
 
 
 def test_the_slope_of_pooling_goes_to_the_largest():
-    slope = np.asarray(jax.grad(lambda x: max_pool(x).sum())(jnp.asarray(IMAGE)))
+    grad = np.asarray(jax.grad(lambda x: max_pool(x).sum())(jnp.asarray(IMAGE)))
     largest = np.zeros_like(IMAGE)
     for i in range(4):
         for j in range(4):
@@ -126,4 +126,4 @@ def test_the_slope_of_pooling_goes_to_the_largest():
                 four = IMAGE[2 * i : 2 * i + 2, 2 * j : 2 * j + 2, c]
                 at = np.unravel_index(four.argmax(), (2, 2))
                 largest[2 * i + at[0], 2 * j + at[1], c] = 1
-    np.testing.assert_array_equal(slope, largest)
+    np.testing.assert_array_equal(grad, largest)

@@ -1,4 +1,4 @@
-"""Our convolution has the values and slopes of XLA's, however it is transformed."""
+"""Our convolution has the values and grads of XLA's, however it is transformed."""
 
 import re
 
@@ -36,7 +36,7 @@ def near(a, b):
     return jax.tree.all(jax.tree.map(lambda a, b: jnp.allclose(a, b, atol=1e-4), a, b))
 
 
-def test_values_and_slopes(case):
+def test_values_and_grads(case):
     x, filters, how = case
     found, expected = (
         jax.value_and_grad(loss(c, how), (0, 1))(x, filters) for c in (convolve, plain)
@@ -60,8 +60,8 @@ def test_the_slope_of_images_one_by_one_is_that_of_their_batch(case):
 def test_several_sets_of_filters(case):
     x, filters, how = case
     many = jnp.stack([filters, 2 * filters])
-    slopes = jax.vmap(jax.grad(loss(convolve, how), 1), (None, 0))(x, many)
-    assert near(slopes[1], jax.grad(loss(plain, how), 1)(x, many[1]))
+    grads = jax.vmap(jax.grad(loss(convolve, how), 1), (None, 0))(x, many)
+    assert near(grads[1], jax.grad(loss(plain, how), 1)(x, many[1]))
 
 
 @pytest.mark.parametrize("how", [(1, 1), (2, 1)], ids=str)
@@ -69,8 +69,8 @@ def test_inside_of_loops_the_axes_are_those_of_xlas_fast_convolution(how):
     """XLA rearranges others outside of loops only."""
 
     def step(both, _):
-        slopes = jax.grad(loss(convolve, how), (0, 1))(*both)
-        return jax.tree.map(jnp.subtract, both, slopes), None
+        grads = jax.grad(loss(convolve, how), (0, 1))(*both)
+        return jax.tree.map(jnp.subtract, both, grads), None
 
     steps = jax.jit(lambda *both: jax.lax.scan(step, both, None, length=3)[0])
     program = steps.lower(jnp.ones((5, 9, 8, 2)), jnp.ones((3, 3, 3, 2))).compile().as_text()

@@ -174,9 +174,9 @@ def gauss_legendre(low, high, count):
 def test_log_prob_has_a_gradient_in_the_latent(make):
     prior, _, mapped = many_draws(make)
     latent = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), mapped.latent)
-    slope = np.asarray(ravel_pytree(jax.jit(jax.grad(prior.log_prob))(latent))[0])
-    assert np.isfinite(slope).all()
-    assert (slope != 0).all()
+    grad = np.asarray(ravel_pytree(jax.jit(jax.grad(prior.log_prob))(latent))[0])
+    assert np.isfinite(grad).all()
+    assert (grad != 0).all()
 
 
 @each_prior
@@ -191,9 +191,9 @@ def test_matching_reaches_all_that_is_tuned(make):
         outputs = jax.vmap(prior.weights(prior.sample(jax.random.key(0))))(X)
         return jnp.tanh(outputs).sum()
 
-    for path, slope in jax.tree_util.tree_leaves_with_path(slopes_of_a_draw(arrays)):
-        assert np.isfinite(slope).all(), path
-        assert (np.asarray(slope) != 0).all(), path
+    for path, grad in jax.tree_util.tree_leaves_with_path(slopes_of_a_draw(arrays)):
+        assert np.isfinite(grad).all(), path
+        assert (np.asarray(grad) != 0).all(), path
 
 
 @each_prior
@@ -254,5 +254,5 @@ def test_refresh_leaves_the_prior_as_it_is(make):
 def test_strain_grows_as_the_tuned_scales_leave_one(make):
     plain = make(small_network(), jax.random.key(1))
     far = jax.tree.map(lambda leaf: leaf + 3 if eqx.is_inexact_array(leaf) else leaf, plain)
-    straight, strained = (eqx.filter_jit(lambda p: p.strain())(p) for p in (plain, far))
+    straight, strained = (eqx.filter_jit(lambda p: p.scale_penalty())(p) for p in (plain, far))
     assert 0 <= straight < strained

@@ -14,7 +14,7 @@ from tests.monte_carlo import assert_mean
 
 
 class Line(eqx.Module):
-    """Two weights in one layer: intercept and slope."""
+    """Two weights in one layer: intercept and grad."""
 
     weight: Float[Array, " two"]
 
@@ -103,11 +103,11 @@ def test_every_number_gives_an_invertible_flow(dim, push_size, direction_size):
 )
 def test_extreme_numbers_leave_everything_finite(push, direction):
     z = jnp.array([0.0, 0.5])
-    value, slope = jax.value_and_grad(lambda f: f(z).sum() + f.log_det(z))(
+    value, grad = jax.value_and_grad(lambda f: f(z).sum() + f.log_det(z))(
         flow_with(push, direction)
     )
     assert np.isfinite(value)
-    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(slope))
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(grad))
 
 
 def test_the_density_of_weights_is_that_of_the_draws_in_two_dimensions():
@@ -136,7 +136,7 @@ def test_the_density_of_weights_is_that_of_the_draws_in_two_dimensions():
 
 
 def weights_density(prior):
-    """The density of intercept and slope, for many pairs at once."""
+    """The density of intercept and grad, for many pairs at once."""
 
     def one(pair):
         return jnp.exp(prior.weights_log_prob(prior.architecture.arrays(pair)))
@@ -169,7 +169,7 @@ def test_the_density_of_weights_takes_all_flows_of_all_layers_into_account():
 
 @pytest.mark.slow
 def test_the_posterior_in_base_space_is_that_of_the_weights():
-    """Moments of intercept and slope, against quadrature over the weights themselves."""
+    """Moments of intercept and grad, against quadrature over the weights themselves."""
     prior, noise_variance = on_a_line(), 0.5
     X = np.array([[-1.0], [0.0], [0.5], [1.5]])
     y = np.array([[0.2], [-0.5], [0.4], [1.0]])

@@ -81,13 +81,13 @@ def test_functions_are_those_of_the_drawn_networks():
 
 def test_draws_can_be_differentiated_in_the_scales():
     prior = GaussianPrior(Dense(1, 1, use_bias=False, key=jax.random.key(0)), 0.6)
-    value, slope = jax.value_and_grad(
+    value, grad = jax.value_and_grad(
         lambda raw: (
             eqx.tree_at(lambda p: p.raw_scales, prior, raw).sample(jax.random.key(3)).weight.sum()
         )
     )(prior.raw_scales)
-    step = 1 - np.exp(-0.6)  # the slope of softplus where it is 0.6
-    np.testing.assert_allclose(slope, [value / 0.6 * step], rtol=1e-5)
+    step = 1 - np.exp(-0.6)  # the grad of softplus where it is 0.6
+    np.testing.assert_allclose(grad, [value / 0.6 * step], rtol=1e-5)
 
 
 @pytest.mark.parametrize("scale", [1e-4, 0.1, 1.0, 30.0])

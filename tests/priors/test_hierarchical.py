@@ -126,7 +126,7 @@ def test_refresh_draws_from_the_conditional_of_the_variances():
 
 
 def test_draws_can_be_differentiated_in_shape_and_rate(slopes_and_draws):
-    """E log variance = log rate - digamma(shape), so the mean slopes are known."""
+    """E log variance = log rate - digamma(shape), so the mean grads are known."""
     by_shape, by_rate = slopes_and_draws[0]
     assert_mean(by_shape, -special.polygamma(1, SHAPES))
     np.testing.assert_allclose(by_rate, np.broadcast_to(1 / RATES, (COUNT, 2)), rtol=1e-4)

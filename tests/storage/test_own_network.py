@@ -20,12 +20,12 @@ class Polynomial(eqx.Module):
 
     coefficients: jax.Array
     powers: jax.Array
-    slope: float
+    grad: float
     squash: object
 
     def __call__(self, x):
         y = (self.coefficients * x[0] ** self.powers).sum(keepdims=True)
-        return self.slope * self.squash(y)
+        return self.grad * self.squash(y)
 
 
 class Cubic(Polynomial):

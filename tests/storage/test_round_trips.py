@@ -38,10 +38,9 @@ from goodprior.inference import (
     Heteroscedastic,
     Posterior,
     StudentT,
-    nuts,
-    sghmc_run,
 )
 from goodprior.inference.coordinates import split
+from goodprior.inference.samplers import nuts, sghmc_run
 from goodprior.matching import MMD, Energy, Sliced, Wasserstein
 from goodprior.matching.compare import Comparison
 from goodprior.matching.match import History

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from goodprior.data.registry import Dataset
-from goodprior.studies import protocol
+from goodprior.studies.protocols import tables as protocol
 
 
 @pytest.fixture

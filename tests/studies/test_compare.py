@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
 
-from goodprior.studies import image_protocol, paper
-from goodprior.studies.compare import agreement, beside, paired, ranks, wins
-from goodprior.studies.uci_classification import ACCURACY
-from goodprior.studies.uci_regression import NLL, RMSE
+from goodprior.studies import paper
+from goodprior.studies.experiments.uci_classification import ACCURACY
+from goodprior.studies.experiments.uci_regression import NLL, RMSE
+from goodprior.studies.protocols import images as image_protocol
+from goodprior.studies.reports.compare import agreement, beside, paired, ranks, wins
 
 KEYS = ("dataset", "depth", "method")
 

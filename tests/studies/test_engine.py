@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from goodprior.studies.engine import Dask, Local, run_jobs
-from goodprior.studies.store import Store
+from goodprior.studies.engine.store import Store
+from goodprior.studies.engine.workers import Dask, Local, run_jobs
 from tests.studies import trivial
 
 ROOT = Path(__file__).parents[2]

@@ -3,10 +3,10 @@ import pandas as pd
 import pytest
 
 from goodprior import plots
-from goodprior.studies import active_learning
-from goodprior.studies.figures import by_depth
+from goodprior.studies.experiments import active_learning
+from goodprior.studies.experiments.uci_regression import NLL
 from goodprior.studies.paper import table
-from goodprior.studies.uci_regression import NLL
+from goodprior.studies.reports.figures import by_depth
 
 
 @pytest.mark.parametrize("outsider", ["ensemble", "gpi-nf"])

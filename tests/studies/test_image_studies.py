@@ -10,15 +10,15 @@ from goodprior.data.corruptions import CORRUPTIONS
 from goodprior.data.registry import Dataset
 from goodprior.inference import ClassPrediction
 from goodprior.matching import Comparison, History, Match
-from goodprior.studies import image_protocol as protocol
-from goodprior.studies import sampled
 from goodprior.studies.catalogue import study
-from goodprior.studies.image_data import balanced, image_problem_and_test
-from goodprior.studies.methods import METHODS, fit
-from goodprior.studies.problems import Fit, image_problem
-from goodprior.studies.report import gather, write
-from goodprior.studies.store import Result, Store
-from goodprior.studies.study import Choice
+from goodprior.studies.engine.store import Result, Store
+from goodprior.studies.engine.study import Choice
+from goodprior.studies.protocols import images as protocol
+from goodprior.studies.protocols import sampled
+from goodprior.studies.protocols.image_data import balanced, image_problem_and_test
+from goodprior.studies.protocols.methods import METHODS, fit
+from goodprior.studies.protocols.problems import Fit, image_problem
+from goodprior.studies.reports.report import gather, write
 
 TABLES = ("cifar10", "empirical-bayes-images", "map-images", "small-data")
 SHORT = {"burn_in": 4, "draws": 4, "thinning": 2, "batch_size": 8, "rows": 30}
@@ -178,7 +178,7 @@ def test_more_training_images_than_there_are_is_an_error(tiny_images, sure_of_br
 
 def test_the_papers_numbers_stand_beside_ours():
     one, jobs = _settings("cifar10", networks=("lenet5",), methods=("gpi-h",))
-    from goodprior.studies.compare import beside
+    from goodprior.studies.reports.compare import beside
 
     rows = pd.DataFrame([{**jobs[0], "accuracy": a, "nll": 0.7} for a in (0.76, 0.77)])
     accuracy, nll = (beside(rows, against, one.keys).iloc[0] for against in one.against)

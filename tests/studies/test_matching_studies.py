@@ -8,8 +8,9 @@ import pytest
 from goodprior.baselines import Trial
 from goodprior.inference import Prediction
 from goodprior.matching import KL, History, Match
-from goodprior.studies import cross_validation, protocol
 from goodprior.studies.catalogue import study
+from goodprior.studies.experiments import cross_validation
+from goodprior.studies.protocols import tables as protocol
 from tests.studies.small import job_of, row_of
 
 EXACT = 0.3  # of the fake chains below, the deviation they predict

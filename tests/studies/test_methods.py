@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from goodprior.inference import Prediction
-from goodprior.studies import protocol, sampled
-from goodprior.studies.methods import LABELS, METHODS, fit
-from goodprior.studies.problems import (
+from goodprior.studies.engine.study import Choice
+from goodprior.studies.protocols import sampled
+from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.protocols.methods import LABELS, METHODS, fit
+from goodprior.studies.protocols.problems import (
     classification_problem,
     distance_of,
     regression_problem,
 )
-from goodprior.studies.study import Choice
 from tests.studies.small import SMALL
 
 QUICK = ["map-fg"]

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from goodprior.studies import reproduction
 from goodprior.studies.catalogue import study
-from goodprior.studies.compare import wins
-from goodprior.studies.report import gather, write
-from goodprior.studies.store import Result, Store
+from goodprior.studies.engine.store import Result, Store
+from goodprior.studies.reports import reproduction
+from goodprior.studies.reports.compare import wins
+from goodprior.studies.reports.report import gather, write
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import multiprocessing
 import numpy as np
 import pytest
 
-from goodprior.studies.store import Failure, Job, Result, Store
+from goodprior.studies.engine.store import Failure, Job, Result, Store
 
 
 def test_a_job_is_known_by_the_content_of_its_settings():

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from goodprior import demo
+from goodprior.demos import regression_1d as demo
 from goodprior.inference import ClassPrediction, Prediction
 from goodprior.matching import Comparison, History, Match
-from goodprior.studies import protocol
 from goodprior.studies.catalogue import MODULES, run_job, study
-from goodprior.studies.methods import METHODS
-from goodprior.studies.problems import Fit
+from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.protocols.methods import METHODS
+from goodprior.studies.protocols.problems import Fit
 from tests.studies.small import SMALL, job_of, row_of
 
 

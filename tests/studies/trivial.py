@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from goodprior.studies.engine import Dask, Local, run_jobs
-from goodprior.studies.store import Job, Store
+from goodprior.studies.engine.store import Job, Store
+from goodprior.studies.engine.workers import Dask, Local, run_jobs
 
 HERE = "tests.studies.trivial"
 

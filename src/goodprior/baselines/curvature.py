@@ -96,7 +96,7 @@ class Block(eqx.Module):
 class Kronecker(Curvature):
     """A block for each parameter (K-FAC): `N * mean(a a^T) (x) mean(g g^T)`.
 
-    The inputs `a` of a layer and the slopes `g` of its outputs are taken as independent.
+    The inputs `a` of a layer and the grads `g` of its outputs are taken as independent.
     """
 
     blocks: tuple[Block, ...]

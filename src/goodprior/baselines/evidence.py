@@ -229,12 +229,12 @@ def _improve(
 
     def step(_: Array, carry: tuple[_Hyper, optax.OptState]) -> tuple[_Hyper, optax.OptState]:
         hyper, optimiser = carry
-        slope = jax.grad(lambda hyper: -value(hyper))(hyper)
+        grad = jax.grad(lambda hyper: -value(hyper))(hyper)
         if not settings.learn_noise:
-            slope = slope._replace(log_factor=jnp.zeros_like(slope.log_factor))
+            grad = grad._replace(log_factor=jnp.zeros_like(grad.log_factor))
         if not settings.learn_prior:
-            slope = slope._replace(log_precisions=jnp.zeros_like(slope.log_precisions))
-        updates, optimiser = optax.adam(settings.learning_rate).update(slope, optimiser)
+            grad = grad._replace(log_precisions=jnp.zeros_like(grad.log_precisions))
+        updates, optimiser = optax.adam(settings.learning_rate).update(grad, optimiser)
         return optax.apply_updates(hyper, updates), optimiser  # type: ignore[return-value]
 
     hyper, optimiser = jax.lax.fori_loop(

@@ -16,15 +16,15 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from goodprior import checks
 from goodprior.baselines.point_estimate import in_memory, initial_weights, one_member
 from goodprior.baselines.training import Objective, Rate, Training
-from goodprior.beliefs.fitting import fit_belief
+from goodprior.beliefs.fit import fit_belief
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.data.scaling import Scaling
+from goodprior.fast_normal import fast_normal
 from goodprior.inference.chains import Progress
 from goodprior.inference.likelihoods import Gaussian
 from goodprior.inference.posterior import Posterior
 from goodprior.matching.kl import KLStein
 from goodprior.networks import Architecture
-from goodprior.noise import fast_normal
 from goodprior.priors import GaussianPrior
 
 STARTING_STD = 0.1  # of the weights

@@ -178,8 +178,8 @@ def _factors(
 
         zeros = [jnp.zeros(shape) for shape in shapes]
         output, back, features = jax.vjp(forward, zeros, has_aux=True)
-        (slopes,) = jax.vmap(back)(_root(likelihood, output, y).T)
-        return features, slopes
+        (grads,) = jax.vmap(back)(_root(likelihood, output, y).T)
+        return features, grads
 
     found = []
     for layer, a, g in zip(layers, *jax.vmap(one)(X, y), strict=True):

@@ -41,7 +41,7 @@ from goodprior.inference.likelihoods import Binary, Categorical, Gaussian, Likel
 from goodprior.inference.posterior import Posterior, output_shape
 from goodprior.inference.predictive import ClassPrediction, Prediction
 from goodprior.networks import outputs
-from goodprior.networks.batch import has_batch_norm
+from goodprior.networks.batch_norm import has_batch_norm
 from goodprior.priors import GaussianPrior
 
 STRUCTURES: dict[str, Callable[..., Curvature]] = {

@@ -18,7 +18,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 from goodprior import checks
 from goodprior.inference.batches import InMemory
 from goodprior.inference.chains import Progress
-from goodprior.networks import over_many
+from goodprior.networks import vectorize
 
 CHUNK = 10  # epochs between two looks at the progress
 
@@ -160,8 +160,8 @@ def _advance(
             member, optimiser = carry
             rows, key = now
             batch = data.gather(rows)
-            loss, slope = jax.value_and_grad(objective)(member, own, key, *batch)
-            updates, optimiser = optax.adam(rate).update(slope, optimiser, member)
+            loss, grad = jax.value_and_grad(objective)(member, own, key, *batch)
+            updates, optimiser = optax.adam(rate).update(grad, optimiser, member)
             return (optax.apply_updates(member, updates), optimiser), loss  # type: ignore[return-value]
 
         carry, losses = jax.lax.scan(
@@ -198,7 +198,7 @@ def _each_member(
         return epoch(*eqx.combine(arrays, rest), rate)
 
     if len(keys) > 1:
-        return over_many(own)(one)(arrays)
+        return vectorize(own)(one)(arrays)
     alone = jax.tree.map(lambda leaf: leaf[0], arrays)
     return jax.tree.map(lambda leaf: leaf[None], one(alone))
 
@@ -213,7 +213,7 @@ def _look(
     def one(member: PyTree, arrays: PyTree) -> Array:
         return objective.validate(member, eqx.combine(arrays, rest), validation.X, validation.y)
 
-    score = over_many(own)(one)(state.members, arrays)
+    score = vectorize(own)(one)(state.members, arrays)
     better = (score < state.score) & (state.waited < patience)
 
     def pick(new: Array, old: Array) -> Array:

@@ -4,7 +4,7 @@ A belief is anything with `sample(key, x, n)`; `GaussianProcess` over a kernel i
 """
 
 from goodprior.beliefs.base import Belief
-from goodprior.beliefs.fitting import fit_belief
+from goodprior.beliefs.fit import fit_belief
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.beliefs.hierarchical import HierarchicalGP
 from goodprior.beliefs.kernel_network import KernelNetwork, kernel_network

@@ -42,7 +42,7 @@ class Radial(kernels.Kernel):
 
 
 def _root(square: Array) -> Array:
-    return jnp.sqrt(jnp.maximum(square, 1e-20))  # a finite slope at zero
+    return jnp.sqrt(jnp.maximum(square, 1e-20))  # a finite grad at zero
 
 
 def _exp(square: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goodprior.commands.belief import read_belief
-from goodprior.commands.manners import (
+from goodprior.commands.console import (
     check_out,
     for_people,
     prepare,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from goodprior.data.columns import Columns
+    from goodprior.data.table.encode import Columns
 
 # For a first look. What it cuts is said when it is used.
 QUICK = {"hidden": (20, 20), "chains": 2, "burn_in": 1000, "draws": 20, "thinning": 100}
@@ -194,7 +194,7 @@ def read_training_table(
     import numpy as np
     import pandas as pd
 
-    from goodprior.data.tables import Columns, looks_like_classes, read_table, target_values
+    from goodprior.data.table.read import Columns, looks_like_classes, read_table, target_values
 
     frame = read_table(data)
     names = list(dict.fromkeys(targets))
@@ -265,14 +265,14 @@ def _understood_table(table: Table) -> str:
 
 def _understood_belief(said: Any, table: Table, prior: str, method: str) -> str:
     """The belief in words, before any work begins; what is wrong with it is an error here."""
+    from goodprior.beliefs.spec import parse_belief
     from goodprior.data import Scaling
-    from goodprior.estimators.words import understand
     from goodprior.priors import is_matched
 
     scaling = Scaling.fit(table.inputs, table.targets if table.task == "regression" else None)
     names = list(table.inputs.columns)
     task: Any = table.task
-    words = f"belief: {understand(said, scaling, names, task=task, outputs=1)}"
+    words = f"belief: {parse_belief(said, scaling, names, task=task, outputs=1)}"
     if method == "ensemble":
         return f"{words}\n  (an ensemble makes no use of it)"
     if method == "fbnn" and said is None:
@@ -291,7 +291,7 @@ def _what_quick_cuts() -> str:
 
 
 def _result(model: Any, table: Table, warned: list[str]) -> dict[str, Any]:
-    from goodprior.estimators.sampling import is_sampled
+    from goodprior.pipeline.sampling import is_sampled
 
     posterior, found = model.posterior_, model.diagnostics_
     chains, draws = getattr(posterior, "chains", None), getattr(posterior, "draws_per_chain", None)

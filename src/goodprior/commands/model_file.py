@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from goodprior.data.columns import Columns
+    from goodprior.data.table.encode import Columns
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ModelFile:
 
     def known_targets(self, frame: "pd.DataFrame") -> "np.ndarray | None":
         """The targets, if the table has them."""
-        from goodprior.data.columns import target_values
+        from goodprior.data.table.encode import target_values
 
         if not self.targets or not set(self.targets) <= set(frame.columns):
             return None
@@ -47,7 +47,7 @@ def describe_table(columns: "Columns", targets: list[str], rows: int) -> dict[st
 
 def open_model(path: Path) -> ModelFile:
     """Read a model file; what is none, or holds no posterior, is refused."""
-    from goodprior.data.columns import Column, Columns
+    from goodprior.data.table.encode import Column, Columns
     from goodprior.estimators import load
 
     model = load(path)

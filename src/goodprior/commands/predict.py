@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from goodprior.commands.manners import (
+from goodprior.commands.console import (
     check_out,
     for_people,
     prepare,
@@ -56,7 +56,7 @@ def predict(
         )
     with for_people(), warnings_in_words() as warned:
         from goodprior.commands.model_file import open_model
-        from goodprior.data.tables import read_table
+        from goodprior.data.table.read import read_table
 
         prepare()
         file = open_model(model)

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib import image as images
 
 from goodprior.commands.show import concerns, what_it_is
-from goodprior.studies.page import html_table, image, safe, whole_page
+from goodprior.studies.reports.page import html_table, image, safe, whole_page
 
 if TYPE_CHECKING:
     from goodprior.commands.model_file import ModelFile

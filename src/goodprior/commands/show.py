@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from goodprior.commands.manners import check_out, for_people, prepare, warnings_in_words
+from goodprior.commands.console import check_out, for_people, prepare, warnings_in_words
 
 if TYPE_CHECKING:
     from goodprior.commands.model_file import ModelFile
@@ -43,7 +43,7 @@ def show(
         from goodprior.commands.model_file import open_model
         from goodprior.commands.report import report_page, stacked
         from goodprior.storage import replace_file
-        from goodprior.studies.page import png
+        from goodprior.studies.reports.page import png
 
         prepare()
         file = open_model(model)
@@ -107,7 +107,7 @@ def concerns(model: Any) -> list[str]:
 
 def _dots(file: "ModelFile", data: Path | None) -> tuple[Any, Any]:
     """Inputs and targets to draw, if there are any."""
-    from goodprior.data.tables import read_table
+    from goodprior.data.table.read import read_table
 
     if data is None:
         return None, None

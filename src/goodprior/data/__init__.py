@@ -3,9 +3,8 @@
 Named benchmark sets are read from the folder in `GOODPRIOR_DATA` (`load`).
 """
 
-from goodprior.data.examples import gap_1d
 from goodprior.data.registry import Dataset, data_folder, load
 from goodprior.data.scaling import Scaling
 from goodprior.data.splits import hold_out
 
-__all__ = ["Dataset", "Scaling", "data_folder", "gap_1d", "hold_out", "load"]
+__all__ = ["Dataset", "Scaling", "data_folder", "hold_out", "load"]

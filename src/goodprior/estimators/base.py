@@ -15,20 +15,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from goodprior import checks
 from goodprior.baselines import Laplace
+from goodprior.beliefs.spec import ParsedBelief, Task, fitted_to_rows, parse_belief
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
-from goodprior.estimators import trained
-from goodprior.estimators.checkpoint import Checkpoint
-from goodprior.estimators.interrupts import Deadline
-from goodprior.estimators.new_rows import column_name, refuse_bad_columns, warn_if_far
-from goodprior.estimators.problem import Model, Problem, fit_prior
-from goodprior.estimators.sampling import diagnosed, is_sampled, sample
-from goodprior.estimators.settings import Settings
-from goodprior.estimators.words import Task, Understood, fitted_to_rows, understand
+from goodprior.estimators.validation import column_name, refuse_bad_columns, warn_if_far
 from goodprior.evaluation.diagnostics import Diagnostics
 from goodprior.inference import Posterior
 from goodprior.inference.export import to_datatree
 from goodprior.matching.match import History
+from goodprior.pipeline import training as trained
+from goodprior.pipeline.checkpoint import Checkpoint
+from goodprior.pipeline.deadline import Deadline
+from goodprior.pipeline.problem import Model, Problem, fit_prior
+from goodprior.pipeline.sampling import diagnosed, is_sampled, sample
+from goodprior.pipeline.settings import Settings
 from goodprior.priors import Prior
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class BNN(Settings):
 
     def plot_prior(self, n: int = 8) -> Any:
         """A figure: functions of the belief beside functions of the prior, along the columns."""
-        from goodprior.estimators.pictures import plot_prior
+        from goodprior.estimators.figures import plot_prior
 
         if hasattr(self, "posterior_") and not hasattr(self, "prior_"):
             raise ValueError(f"method {self.method} has no prior over weights to draw from")
@@ -213,7 +213,7 @@ class BNN(Settings):
 
     def plot_posterior(self, X: Any = None, y: Any = None) -> Any:
         """A figure: what is predicted along each column, the others at their means."""
-        from goodprior.estimators.pictures import plot_posterior
+        from goodprior.estimators.figures import plot_posterior
 
         check_is_fitted(self, "posterior_")
         return plot_posterior(self, X, y)
@@ -241,7 +241,7 @@ class BNN(Settings):
         table = X.reshape(-1, X.shape[-1])  # of images: the pixels, with a column for each channel
         self.box_ = np.stack([table.min(axis=0), table.max(axis=0)])
         names = [column_name(self, i) for i in range(table.shape[1])]
-        self.belief_: Understood = understand(
+        self.belief_: ParsedBelief = parse_belief(
             self.belief,
             self.scaling_,
             names,

@@ -7,10 +7,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from goodprior.beliefs.spec import Task
 from goodprior.estimators.base import BNN
-from goodprior.estimators.problem import Model
-from goodprior.estimators.words import Task
 from goodprior.inference import Binary, Categorical, ClassPrediction, Likelihood
+from goodprior.pipeline.problem import Model
 
 
 class BNNClassifier(ClassifierMixin, BNN):

@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from goodprior import storage
+from goodprior.beliefs.spec import ParsedBelief
 from goodprior.estimators.classifier import BNNClassifier
 from goodprior.estimators.regressor import BNNRegressor
-from goodprior.estimators.sampling import diagnosed
-from goodprior.estimators.words import Understood
+from goodprior.pipeline.sampling import diagnosed
 from goodprior.priors import Prior
 
 ESTIMATORS: dict[str, type[Any]] = {
@@ -78,7 +78,7 @@ def load(path: str | PathLike[str], *, network: Any = None) -> Any:
             if key not in _FITTED:
                 raise ValueError(f"unknown entry {key!r}")
             setattr(model, key, value)
-        model.belief_ = Understood(*content["belief"])
+        model.belief_ = ParsedBelief(*content["belief"])
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} is no model file of goodprior: {error!r}") from error
     model.diagnostics_ = diagnosed(getattr(model, "posterior_", None))

@@ -10,11 +10,11 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from goodprior import checks
+from goodprior.beliefs.spec import LEAST_VARIANCE, NOISE, Task, noise_belief
 from goodprior.estimators.base import BNN
-from goodprior.estimators.problem import Model
-from goodprior.estimators.words import LEAST_VARIANCE, NOISE, Task, noise_belief
 from goodprior.inference import Gaussian, Heteroscedastic, Likelihood, Prediction, StudentT
 from goodprior.inference.predictive import Of
+from goodprior.pipeline.problem import Model
 from goodprior.priors import LearnedNoise, Prior
 
 LIKELIHOODS = ("auto", "gaussian", "heteroscedastic", "student-t")

@@ -13,10 +13,10 @@ from goodprior.inference.likelihoods import (
     Likelihood,
     StudentT,
 )
-from goodprior.inference.nuts import NUTS
 from goodprior.inference.posterior import Posterior
 from goodprior.inference.predictive import ClassPrediction, Prediction
-from goodprior.inference.sghmc import SGHMC
+from goodprior.inference.samplers.nuts import NUTS
+from goodprior.inference.samplers.sghmc import SGHMC
 
 __all__ = [
     "NUTS",

@@ -17,10 +17,10 @@ from goodprior.data.scaling import Scaling
 from goodprior.inference.batches import Data, InMemory, OnDisk, first_row
 from goodprior.inference.density import Density
 from goodprior.inference.likelihoods import Likelihood
-from goodprior.inference.nuts import NUTS, NUTSRun
 from goodprior.inference.posterior import Posterior, output_shape, reference_rows
-from goodprior.inference.sghmc import SGHMC
-from goodprior.inference.sghmc_run import SGHMCRun
+from goodprior.inference.samplers.nuts import NUTS, NUTSRun
+from goodprior.inference.samplers.sghmc import SGHMC
+from goodprior.inference.samplers.sghmc_run import SGHMCRun
 from goodprior.priors import Prior
 from goodprior.priors.base import Latent
 

@@ -13,7 +13,7 @@ from goodprior.data.scaling import Scaling
 from goodprior.inference.batches import AnyArray, Data, probe_rows
 from goodprior.inference.likelihoods import Likelihood
 from goodprior.inference.predictive import ClassPrediction, Prediction
-from goodprior.networks.batch import (
+from goodprior.networks.batch_norm import (
     Statistics,
     batch_statistics,
     has_batch_norm,

@@ -114,8 +114,8 @@ class Wasserstein(AsPublished):
         first, second = _rows(functions[:count]), _rows(target[:count])
         where = jax.random.uniform(key, (len(first), 1))
         between = where * first + (1 - where) * second
-        values, slopes = _values_and_slopes(critic, jnp.concatenate([ours, theirs]), between)
-        norms = jnp.sqrt((slopes**2).sum(-1) + 1e-12)
+        values, grads = _values_and_grads(critic, jnp.concatenate([ours, theirs]), between)
+        norms = jnp.sqrt((grads**2).sum(-1) + 1e-12)
         penalty = outputs * ((norms - 1) ** 2).mean()
         apart = values[len(ours) :].mean() - values[: len(ours)].mean()
         return self.penalty * penalty - outputs * apart
@@ -136,7 +136,7 @@ def _rows(functions: Functions) -> Float[Array, "rows points"]:
     return jnp.moveaxis(functions, -1, 0).reshape(-1, functions.shape[1])
 
 
-def _values_and_slopes(
+def _values_and_grads(
     critic: eqx.nn.MLP, rows: Float[Array, "rows points"], at: Float[Array, "places points"]
 ) -> tuple[Float[Array, " rows"], Float[Array, "places points"]]:
     """The critic's values at the rows and its gradients at other places, as few large products.
@@ -151,10 +151,10 @@ def _values_and_slopes(
         through, bend = jax.jvp(critic.activation, (before,), (jnp.ones_like(before),))
         bends.append(bend[count:])
     values = _affine(last, through[:count])[:, 0]
-    slopes = jnp.broadcast_to(last.weight[0], (len(at), last.weight.shape[1]))
+    grads = jnp.broadcast_to(last.weight[0], (len(at), last.weight.shape[1]))
     for layer, bend in zip(reversed(hidden), reversed(bends), strict=True):
-        slopes = (slopes * bend) @ layer.weight
-    return values, slopes
+        grads = (grads * bend) @ layer.weight
+    return values, grads
 
 
 def _affine(layer: eqx.nn.Linear, rows: Float[Array, "rows in"]) -> Float[Array, "rows out"]:

@@ -18,7 +18,7 @@ from goodprior.beliefs.base import Belief, as_points
 from goodprior.beliefs.covariance import cholesky
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.matching.distances import AsPublished, Functions, Others, Randomised
-from goodprior.matching.pace import CHUNK
+from goodprior.matching.schedule import CHUNK
 from goodprior.matching.stein import stein_score
 
 
@@ -60,8 +60,8 @@ class KL(AsPublished):
         assert self.belief is not None
         assert self.x is not None
         away = functions - self.belief.mean_at(self.x)
-        slope = jax.lax.stop_gradient(self._precision_times(away))
-        product = (slope * away).sum(axis=(1, 2)).mean()
+        grad = jax.lax.stop_gradient(self._precision_times(away))
+        product = (grad * away).sum(axis=(1, 2)).mean()
         return product - 0.5 * jax.lax.stop_gradient(product)
 
     def _precision_times(self, away: Functions) -> Functions:
@@ -99,8 +99,8 @@ class KLStein(Randomised, KL):
         noisy = functions + jnp.sqrt(self.jitter * variance) * noise
         flat = noisy.reshape(len(noisy), -1)
         score = jax.lax.stop_gradient(stein_score(flat, self.share))
-        slope = jnp.sum(score * flat, axis=1).mean()  # its gradient is that of E log p_prior(f)
-        return self.surprise(noisy) + slope - jax.lax.stop_gradient(slope)
+        grad = jnp.sum(score * flat, axis=1).mean()  # its gradient is that of E log p_prior(f)
+        return self.surprise(noisy) + grad - jax.lax.stop_gradient(grad)
 
     def __call__(self, state: Any, functions: Functions, target: Others) -> Float[Array, ""]:
         return self.divergence(state, functions) - self.surprise(target)

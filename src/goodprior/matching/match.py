@@ -26,7 +26,7 @@ from goodprior.matching.distances import (
     spread,
 )
 from goodprior.matching.kl import KL, KLStein
-from goodprior.matching.pace import CHUNK, Pace
+from goodprior.matching.schedule import CHUNK, Pace
 from goodprior.priors import Prior
 
 DISTANCES: dict[str, Callable[[], Distance]] = {
@@ -234,8 +234,8 @@ def _run(
 
         def objective(arrays: PyTree) -> tuple[Array, Array]:
             value = distance.at(x)(fitted, functions(arrays, last), targets[last])
-            strain = eqx.combine(arrays, rest).strain() if distance.pull else 0.0
-            return value + distance.pull * spread(targets[last]) * strain, value
+            scale_penalty = eqx.combine(arrays, rest).scale_penalty() if distance.pull else 0.0
+            return value + distance.pull * spread(targets[last]) * scale_penalty, value
 
         gradient, value = jax.grad(objective, has_aux=True)(state.arrays)
         updates, optimiser_state = optimiser.update(gradient, state.optimiser, state.arrays)

@@ -14,7 +14,7 @@ def stein_score(
     The score is expanded in the leading eigenfunctions of an RBF kernel on the samples, those that
     make up `share` of the sum of eigenvalues; Stein's identity gives the coefficients. With
     `K = U L U^T` the kernel matrix, at the samples themselves this is `-U L^-1 U^T D` over the
-    leading eigenvectors, `D` being the kernel's slopes summed over the samples. The kernel's
+    leading eigenvectors, `D` being the kernel's grads summed over the samples. The kernel's
     lengthscale is `width`, or the median distance.
 
     >>> import jax
@@ -26,10 +26,10 @@ def stein_score(
     median = jnp.median(distances[jnp.triu_indices(len(samples), 1)])
     scale = median if width is None else width
     kernel = jnp.exp(-0.5 * (distances / scale) ** 2)
-    # The slopes by x_m of k(x_m, x_n), summed over m.
-    slopes = (kernel.sum(axis=0)[:, None] * samples - kernel.T @ samples) / scale**2
+    # The grads by x_m of k(x_m, x_n), summed over m.
+    grads = (kernel.sum(axis=0)[:, None] * samples - kernel.T @ samples) / scale**2
     values, vectors = jnp.linalg.eigh(kernel)  # in ascending order
     above = jnp.cumsum(values[::-1])[::-1] - values  # the sum of the larger ones
     leading = above < share * values.sum()
     inverse = jnp.where(leading, 1 / jnp.where(leading, values, 1.0), 0.0)
-    return -(vectors * inverse) @ (vectors.T @ slopes)
+    return -(vectors * inverse) @ (vectors.T @ grads)

@@ -132,5 +132,5 @@ def max_pool(x: Image) -> Features:
     """
     height, width, channels = x.shape
     pairs = x[: height // 2 * 2, : width // 2 * 2]
-    # Not a window's reduction, whose slope is slow on a CPU.
+    # Not a window's reduction, whose grad is slow on a CPU.
     return pairs.reshape(height // 2, 2, width // 2, 2, channels).max(axis=(1, 3))

@@ -1,11 +1,11 @@
-"""Convolutions of a batch of images whose slopes are fast on a CPU too.
+"""Convolutions of a batch of images whose grads are fast on a CPU too.
 
-XLA's convolution is as fast as others', but on a CPU the slope by its filters, which is a
+XLA's convolution is as fast as others', but on a CPU the grad by its filters, which is a
 convolution with filters as large as the image, takes ten times as long as it should. Here that is a
 sum of products of matrices over some thousand places at a time: the patches of a whole batch are
 never held.
 
-It is a primitive of JAX, so that the rows of a batch are still together when the slope is taken,
+It is a primitive of JAX, so that the rows of a batch are still together when the grad is taken,
 also where the network is written for one image and `vmap` makes the batch.
 """
 
@@ -55,26 +55,26 @@ def _as_xla_likes_it(x: Array, filters: Array, strides: Any, padding: Any, **how
     )
 
 
-def _by_images(slope: Array, x: Any, filters: Array, *, stride: int, margin: int) -> Array:
-    """The slope by the images, of which only the shape is known: a convolution with the filters
+def _by_images(grad: Array, x: Any, filters: Array, *, stride: int, margin: int) -> Array:
+    """The grad by the images, of which only the shape is known: a convolution with the filters
     turned around."""
     size = filters.shape[1]
     before = size - 1 - margin
-    reach = [(n - 1) * stride + 1 for n in slope.shape[1:3]]
+    reach = [(n - 1) * stride + 1 for n in grad.shape[1:3]]
     sides = x.aval.shape[1:3]
     padding = [(before, n + margin - r) for n, r in zip(sides, reach, strict=True)]
     turned = filters[:, ::-1, ::-1].transpose(1, 2, 0, 3)
-    return _as_xla_likes_it(slope, turned, (1, 1), padding, lhs_dilation=(stride, stride))
+    return _as_xla_likes_it(grad, turned, (1, 1), padding, lhs_dilation=(stride, stride))
 
 
-def _by_filters(slope: Array, x: Array, filters: Any, *, stride: int, margin: int) -> Array:
-    """The slope by the filters, of which only the shape is known."""
+def _by_filters(grad: Array, x: Array, filters: Any, *, stride: int, margin: int) -> Array:
+    """The grad by the filters, of which only the shape is known."""
     if jax.default_backend() != "cpu":
         linear = partial(_plain, x, stride=stride, margin=margin)
         shape = jax.ShapeDtypeStruct(filters.aval.shape, filters.aval.dtype)
-        return jax.linear_transpose(linear, shape)(slope)[0]
+        return jax.linear_transpose(linear, shape)(grad)[0]
     outputs, size, _, inputs = filters.aval.shape
-    _, height, width, _ = slope.shape
+    _, height, width, _ = grad.shape
     together = min(max(1, TOGETHER // (height * width)), len(x))
     same_size = stride == 1 and 2 * margin == size - 1
     product = _side_by_side if same_size else partial(_with_patches, stride=stride)
@@ -82,13 +82,13 @@ def _by_filters(slope: Array, x: Array, filters: Any, *, stride: int, margin: in
     def add(total: Array, part: tuple[Array, Array]) -> tuple[Array, None]:
         return total + product(*part, size=size, margin=margin), None
 
-    zero = jnp.zeros((outputs, size, size, inputs), slope.dtype)
-    return jax.lax.scan(add, zero, (_in_parts(slope, together), _in_parts(x, together)))[0]
+    zero = jnp.zeros((outputs, size, size, inputs), grad.dtype)
+    return jax.lax.scan(add, zero, (_in_parts(grad, together), _in_parts(x, together)))[0]
 
 
-def _with_patches(slope: Array, x: Array, *, size: int, stride: int, margin: int) -> Array:
-    """The slope's places beside their patches of the images, which are size * size copies."""
-    _, height, width, outputs = slope.shape
+def _with_patches(grad: Array, x: Array, *, size: int, stride: int, margin: int) -> Array:
+    """The grad's places beside their patches of the images, which are size * size copies."""
+    _, height, width, outputs = grad.shape
     x = jnp.pad(x, ((0, 0), (margin, margin), (margin, margin), (0, 0)))
     seen = [
         x[
@@ -100,19 +100,19 @@ def _with_patches(slope: Array, x: Array, *, size: int, stride: int, margin: int
         for j in range(size)
     ]
     patches = jnp.concatenate(seen, axis=-1)
-    product = slope.reshape(-1, outputs).T @ patches.reshape(-1, patches.shape[-1])
+    product = grad.reshape(-1, outputs).T @ patches.reshape(-1, patches.shape[-1])
     return product.reshape(outputs, size, size, -1)
 
 
-def _side_by_side(slope: Array, x: Array, *, size: int, margin: int) -> Array:
-    """The same for outputs as large as the images: these moved sideways, the slope up and down.
+def _side_by_side(grad: Array, x: Array, *, size: int, margin: int) -> Array:
+    """The same for outputs as large as the images: these moved sideways, the grad up and down.
 
     That is a third of the copies for filters of 3 by 3, and a product with better proportions.
     """
-    _, height, width, outputs = slope.shape
+    _, height, width, outputs = grad.shape
     wide = jnp.pad(x, ((0, 0), (0, 0), (margin, margin), (0, 0)))
     wide = jnp.concatenate([wide[:, :, j : j + width] for j in range(size)], axis=-1)
-    high = jnp.pad(slope, ((0, 0), (margin, margin), (0, 0), (0, 0)))
+    high = jnp.pad(grad, ((0, 0), (margin, margin), (0, 0), (0, 0)))
     high = jnp.concatenate([high[:, i : i + height] for i in reversed(range(size))], axis=-1)
     product = high.reshape(-1, size * outputs).T @ wide.reshape(-1, wide.shape[-1])
     return product.reshape(size, outputs, size, -1).transpose(1, 0, 2, 3)

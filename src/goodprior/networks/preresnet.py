@@ -4,9 +4,9 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from goodprior.networks.batch import BatchNorm
+from goodprior.networks.batch_norm import BatchNorm
 from goodprior.networks.conv import Conv, Features, Image
-from goodprior.networks.layers import Dense
+from goodprior.networks.dense import Dense
 
 
 class Residual(eqx.Module):

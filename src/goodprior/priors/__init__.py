@@ -7,8 +7,8 @@ from goodprior.priors.base import Prior
 from goodprior.priors.flow import FlowPrior
 from goodprior.priors.gaussian import GaussianPrior
 from goodprior.priors.hierarchical import HierarchicalPrior
+from goodprior.priors.learned_noise import LearnedNoise
 from goodprior.priors.named import PAPER_NAMES, is_matched, named_prior
-from goodprior.priors.noise import LearnedNoise
 
 __all__ = [
     "PAPER_NAMES",

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
-from goodprior.networks import outputs, over_many
+from goodprior.networks import outputs, vectorize
 
 Latent = PyTree  # the coordinates in which a prior's density is stated and sampled
 
@@ -51,7 +51,7 @@ class Prior(eqx.Module):
         """A latent for a chain to start from: a draw, unless draws can be extreme."""
         return self.sample(key)
 
-    def strain(self) -> Float[Array, ""]:
+    def scale_penalty(self) -> Float[Array, ""]:
         """How far the prior has been bent: squared logarithms of its scales, summed."""
         return jnp.zeros(())
 
@@ -63,7 +63,7 @@ class Prior(eqx.Module):
         def one(key: PRNGKeyArray) -> Array:
             return outputs(self.weights(self.sample(key)), x)
 
-        each = over_many(self)
+        each = vectorize(self)
         if each is not jax.vmap:
-            one = jax.checkpoint(one)  # the slope needs the activations of one draw at a time
+            one = jax.checkpoint(one)  # the grad needs the activations of one draw at a time
         return each(one)(jax.random.split(key, n))

@@ -45,8 +45,8 @@ class PlanarFlow(eqx.Module):
 
     def log_det(self, z: Float[Array, " dim"]) -> Float[Array, ""]:
         """The log determinant of the Jacobian at `z`."""
-        slope = 1 - jnp.tanh(self.direction @ z + self.offset) ** 2
-        return jnp.log1p(self.gain * slope)
+        grad = 1 - jnp.tanh(self.direction @ z + self.offset) ** 2
+        return jnp.log1p(self.gain * grad)
 
     def inverse(self, w: Float[Array, " dim"]) -> Float[Array, " dim"]:
         """The `z` that is mapped to `w`: bisection for the one unknown, `direction . z`."""
@@ -113,9 +113,9 @@ class FlowPrior(Prior):
                 by_layer[layer] = flow(by_layer[layer])
         return self.architecture.network(self._arrays(by_layer))
 
-    def strain(self) -> Float[Array, ""]:
+    def scale_penalty(self) -> Float[Array, ""]:
         pushes = [jnp.sum(flow.u**2) for flows in self.flows.values() for flow in flows]
-        return self.base.strain() + jnp.sum(jnp.stack(pushes))
+        return self.base.scale_penalty() + jnp.sum(jnp.stack(pushes))
 
     def weights_log_prob(self, arrays: PyTree) -> Float[Array, ""]:
         """The log density of given weights, each flow inverted in turn."""

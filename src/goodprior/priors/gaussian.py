@@ -88,5 +88,5 @@ class GaussianPrior(Prior):
         sizes = jnp.array(self.architecture.sizes)
         return -0.5 * jnp.sum(squares / scales**2 + sizes * jnp.log(2 * jnp.pi * scales**2))
 
-    def strain(self) -> Float[Array, ""]:
+    def scale_penalty(self) -> Float[Array, ""]:
         return jnp.sum(jnp.log(self._scales) ** 2)

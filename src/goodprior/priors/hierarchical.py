@@ -142,7 +142,7 @@ class HierarchicalPrior(Prior):
         ones = jnp.ones(len(self.architecture.parameters))
         return self.refresh(key_variances, self._latent(self.architecture.normal(key_units), ones))
 
-    def strain(self) -> Float[Array, ""]:
+    def scale_penalty(self) -> Float[Array, ""]:
         """Shapes count ten times, and far more below one half, where weights have no mean.
 
         A network that is to be rough gains from ever heavier tails in its hidden layers; with

@@ -34,10 +34,8 @@ from goodprior.inference import (
     Heteroscedastic,
     Posterior,
     StudentT,
-    nuts,
-    sghmc,
-    sghmc_run,
 )
+from goodprior.inference.samplers import nuts, sghmc, sghmc_run
 from goodprior.matching import MMD, Energy, Sliced, Wasserstein
 from goodprior.matching.compare import Comparison
 from goodprior.matching.match import History
@@ -57,7 +55,7 @@ from goodprior.networks.preresnet import Residual
 from goodprior.priors import FlowPrior, GaussianPrior, HierarchicalPrior, LearnedNoise
 from goodprior.priors.flow import PlanarFlow
 from goodprior.priors.hierarchical import UnitsAndLogVariances, WeightsAndVariances
-from goodprior.priors.noise import NoisyNetwork, WithNoise
+from goodprior.priors.learned_noise import NoisyNetwork, WithNoise
 
 _GOODPRIOR: tuple[type, ...] = (
     # networks

@@ -3,7 +3,7 @@
 from importlib import import_module
 
 from goodprior import checks
-from goodprior.studies.study import Row, Settings, Study
+from goodprior.studies.engine.study import Row, Settings, Study
 
 MODULES = {
     "function-priors": "function_priors",
@@ -37,7 +37,7 @@ def study(name: str) -> Study:
     'table 11'
     """
     checks.one_of("study", name, MODULES)
-    return import_module(f"goodprior.studies.{MODULES[name]}").STUDY
+    return import_module(f"goodprior.studies.experiments.{MODULES[name]}").STUDY
 
 
 def run_job(settings: Settings) -> Row:

@@ -1,0 +1,228 @@
+"""`goodprior study …`. Heavy imports live inside the commands."""
+
+import signal
+from enum import StrEnum
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from goodprior.studies.engine.store import Job
+    from goodprior.studies.engine.study import Choice, Study
+    from goodprior.studies.engine.workers import Dask, Local, Outcome
+
+app = typer.Typer(
+    help="The paper's experiments: run them anywhere, resume, and compare with the paper.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+class Preset(StrEnum):
+    QUICK = "quick"
+    PAPER = "paper"
+
+
+class EngineName(StrEnum):
+    LOCAL = "local"
+    DASK = "dask"
+
+
+class DistanceName(StrEnum):
+    WASSERSTEIN = "wasserstein"
+    ENERGY = "energy"
+
+
+Name = Annotated[str, typer.Argument(help="A study; `goodprior study list` names them.")]
+Results = Annotated[Path, typer.Option(help="Folder with one folder per study.", file_okay=False)]
+
+
+@app.command("list")
+def list_studies() -> None:
+    """All studies and what of the paper they show."""
+    from goodprior.studies.catalogue import MODULES, study
+
+    for name in MODULES:
+        one = study(name)
+        typer.echo(f"{name:23}{one.title} ({one.shows})")
+
+
+@app.command()
+def run(
+    name: Name,
+    preset: Annotated[
+        Preset, typer.Option(help="paper: the paper's protocol. quick: minutes on a laptop.")
+    ] = Preset.QUICK,
+    engine: Annotated[EngineName, typer.Option(help="Where jobs run.")] = EngineName.LOCAL,
+    address: Annotated[str, typer.Option(help="Scheduler of a Dask cluster, tcp://…")] = "",
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Local processes, one thread each. Default: one per core.", min=1),
+    ] = None,
+    splits: Annotated[int | None, typer.Option(help="How many splits.", min=1)] = None,
+    datasets: Annotated[list[str] | None, typer.Option(help="Such as boston,concrete.")] = None,
+    methods: Annotated[list[str] | None, typer.Option(help="Such as fg,gpi-g.")] = None,
+    depths: Annotated[list[str] | None, typer.Option(help="Hidden layers, such as 1,2.")] = None,
+    networks: Annotated[list[str] | None, typer.Option(help="For images, such as lenet5.")] = None,
+    sizes: Annotated[list[str] | None, typer.Option(help="Of training sets, such as 500.")] = None,
+    distance: Annotated[
+        DistanceName | None, typer.Option(help="How priors are matched. Default: the preset's.")
+    ] = None,
+    per_parameter: Annotated[
+        int | None, typer.Option(help="Of cross-validation: values of each scale, 2, 3, 5 or 9.")
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Run failed jobs again.")] = False,
+    results: Results = Path("results"),
+) -> None:
+    """Run what is missing of a study. Finished jobs are kept and never run again."""
+    study = _study(name)
+    try:
+        choice = study.choose(
+            preset.value,
+            datasets=_words(datasets),
+            methods=_words(methods),
+            depths=_whole_numbers("--depths", depths),
+            networks=_words(networks),
+            sizes=_whole_numbers("--sizes", sizes),
+            splits=splits,
+            distance=distance.value if distance else None,
+            per_parameter=per_parameter,
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    if (engine is EngineName.DASK) != bool(address):
+        raise typer.BadParameter("--engine dask and --address go together", param_hint="--address")
+    jobs = _available(study, choice, local=engine is EngineName.LOCAL)
+    where = _engine(engine, address, workers)
+    if preset is Preset.QUICK:
+        typer.echo(f"The quick preset is not the paper's protocol. It cuts: {study.cuts}.")
+    typer.echo(f"{name}: {len(jobs)} jobs, {where.workers} workers, results in {results / name}")
+    outcome = _drive(study, jobs, where, results / name, retry)
+    typer.echo(f"{outcome.before} jobs were there, {outcome.finished} finished now")
+    for failure in outcome.failures:
+        typer.echo(f"\nFAILED {failure.job}\n{failure.traceback or failure.error}", err=True)
+    if outcome.failures:
+        typer.echo(f"{len(outcome.failures)} jobs failed; --retry runs them again", err=True)
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(
+    name: Name,
+    preset: Annotated[
+        Preset | None, typer.Option(help="Default: the paper's if anything of it has been run.")
+    ] = None,
+    results: Results = Path("results"),
+) -> None:
+    """Our numbers beside the paper's: an HTML page, figures, and a CSV with all rows."""
+    from goodprior.studies.engine.store import Store
+    from goodprior.studies.reports.report import gather, write
+
+    study = _study(name)
+    found = gather(study, Store(results / name, study.homes), preset.value if preset else None)
+    if not len(found.rows):
+        typer.echo(f"nothing of {name} has been run: goodprior study run {name}", err=True)
+        raise typer.Exit(1)
+    for path in write(found, results / name):
+        typer.echo(path)
+
+
+@app.command()
+def reproduction(
+    out: Annotated[Path, typer.Option(help="The page to write.", dir_okay=False)] = Path(
+        "docs/reproduction.md"
+    ),
+    results: Results = Path("results"),
+) -> None:
+    """The page that says for every study what was run and how it compares."""
+    from goodprior.studies.reports.reproduction import page
+
+    for option, folder in (("--out", out.parent), ("--results", results)):
+        if not folder.is_dir():
+            raise typer.BadParameter(f"there is no folder {folder}", param_hint=option)
+    out.write_text(page(results), encoding="utf-8")
+    typer.echo(out)
+
+
+def _study(name: str) -> "Study":
+    from goodprior.studies.catalogue import study
+
+    try:
+        return study(name)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="NAME") from None
+
+
+def _words(given: list[str] | None) -> tuple[str, ...]:
+    """Words separated by commas, or by repeating the option."""
+    words = (word.strip() for text in given or [] for word in text.split(","))
+    return tuple(word for word in words if word)
+
+
+def _whole_numbers(option: str, given: list[str] | None) -> tuple[int, ...]:
+    words = _words(given)
+    for word in words:
+        if not word.isdecimal():
+            raise typer.BadParameter(f"takes whole numbers; got {word!r}", param_hint=option)
+    return tuple(map(int, words))
+
+
+def _available(study: "Study", choice: "Choice", *, local: bool) -> "list[Job]":
+    """The choice's jobs, without those whose data are not here; says which."""
+    from goodprior.data.registry import file_of
+
+    absent = set()
+    for dataset in choice.datasets if local else ():
+        try:
+            file_of(dataset)
+        except FileNotFoundError as error:
+            absent.add(dataset)
+            typer.echo(f"left out: {error}", err=True)
+    return [job for job in study.jobs(choice) if job.settings.get("dataset") not in absent]
+
+
+def _engine(name: EngineName, address: str, workers: int | None) -> "Local | Dask":
+    from goodprior.studies.engine.workers import Dask, Local
+
+    if name is EngineName.LOCAL:
+        return Local(workers)
+    try:
+        return Dask(address)
+    except (OSError, RuntimeError) as error:
+        typer.echo(f"no Dask cluster at {address}: {error}", err=True)
+        raise typer.Exit(1) from None
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _drive(
+    study: "Study", jobs: "list[Job]", engine: "Local | Dask", folder: Path, retry: bool
+) -> "Outcome":
+    from goodprior.progress import tracking
+    from goodprior.studies.engine.store import Store
+    from goodprior.studies.engine.workers import run_jobs
+
+    before = signal.signal(signal.SIGTERM, _stop)  # or `kill` would leave workers at their jobs
+    try:
+        with tracking(study.name) as track:
+            return run_jobs(
+                "goodprior.studies.catalogue:run_job",
+                jobs,
+                Store(folder, study.homes),
+                engine,
+                retry=retry,
+                cost=lambda job: study.cost(dict(job.settings)),
+                on_progress=track,
+            )
+    except KeyboardInterrupt:
+        typer.echo("stopped; what has finished is kept, the same command goes on", err=True)
+        raise typer.Exit(130) from None
+    except ConnectionError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)

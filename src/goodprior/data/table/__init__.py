@@ -1,0 +1,1 @@
+"""Tables of text files: reading, parsing and encoding as numbers."""

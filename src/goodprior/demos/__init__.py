@@ -1,0 +1,1 @@
+"""The paper's small examples, as `goodprior demo` shows them."""

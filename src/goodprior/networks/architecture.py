@@ -1,0 +1,119 @@
+"""What of a network is random, and how its arrays fall into layers and kinds."""
+
+from math import prod
+from typing import Any, NamedTuple, TypeGuard, TypeVar
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from goodprior.fast_normal import fast_normal
+
+Layer = TypeVar("Layer")
+
+
+def layers(tree: PyTree, *kinds: type[Layer]) -> list[Layer]:
+    """The layers of these kinds in a network, or in what is made for one (a prior)."""
+
+    def wanted(node: Any) -> TypeGuard[Layer]:
+        return isinstance(node, kinds)
+
+    return [node for node in jax.tree.leaves(tree, is_leaf=wanted) if wanted(node)]
+
+
+class Parameter(NamedTuple):
+    """One random array of a network: the layer that holds it and what it is there.
+
+    The layer is the module that owns the array (`layers.0`), the kind its name in that module
+    (`weight`, `bias`). A prior with one scale per layer and kind has one per parameter.
+    """
+
+    layer: str
+    kind: str
+    shape: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.layer}.{self.kind}" if self.layer else self.kind
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+
+class Architecture(eqx.Module):
+    """A network without its weights: what priors keep of the network they are made for.
+
+    The random weights are the floating-point arrays, in the order of the network's leaves. An
+    architecture can stand wherever only the architecture of a network matters.
+    As a pytree they are called `arrays`: the network with everything else left out.
+
+    >>> import jax
+    >>> from goodprior.networks import MLP
+    >>> network = MLP(1, (3,), 1, key=jax.random.key(0))
+    >>> architecture = Architecture(network)
+    >>> [p.name for p in architecture.parameters]
+    ['layers.0.weight', 'layers.0.bias', 'layers.1.weight', 'layers.1.bias']
+    >>> architecture.size
+    10
+    >>> architecture.network(architecture.arrays(jax.numpy.zeros(10)))(jax.numpy.ones(1)).item()
+    0.0
+    """
+
+    rest: PyTree
+    treedef: Any = eqx.field(static=True)
+    parameters: tuple[Parameter, ...] = eqx.field(static=True)
+
+    def __init__(self, network: PyTree):
+        if isinstance(network, Architecture):
+            self.rest, self.treedef = network.rest, network.treedef
+            self.parameters = network.parameters
+            return
+        arrays, self.rest = eqx.partition(network, eqx.is_inexact_array)
+        leaves, self.treedef = jax.tree_util.tree_flatten_with_path(arrays)
+        if not leaves:
+            raise ValueError("the network has no floating-point arrays, so there is nothing random")
+        found = []
+        for path, leaf in leaves:
+            *layer, kind = [jax.tree_util.keystr((entry,), simple=True) for entry in path]
+            found.append(Parameter(".".join(layer), kind, leaf.shape))
+        self.parameters = tuple(found)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Architecture":
+        return self  # nothing in it changes, and a copied treedef would not be equinox's own
+
+    @property
+    def size(self) -> int:
+        """The number of random weights."""
+        return sum(p.size for p in self.parameters)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of weights in each parameter."""
+        return tuple(p.size for p in self.parameters)
+
+    def network(self, arrays: PyTree) -> PyTree:
+        """The network with these arrays as its weights."""
+        return eqx.combine(arrays, self.rest)
+
+    def arrays(self, flat: Float[Array, " size"]) -> PyTree:
+        """The arrays whose entries, one parameter after another, are `flat`."""
+        leaves, start = [], 0
+        for parameter in self.parameters:
+            leaves.append(flat[start : start + parameter.size].reshape(parameter.shape))
+            start += parameter.size
+        return jax.tree.unflatten(self.treedef, leaves)
+
+    def normal(self, key: PRNGKeyArray) -> PyTree:
+        """Arrays of independent standard Gaussians."""
+        return self.arrays(fast_normal(key, (self.size,)))
+
+    def scaled(self, arrays: PyTree, scales: Float[Array, " parameters"]) -> PyTree:
+        """Each parameter's array times its scale."""
+        leaves = self.leaves(arrays)
+        scaled = [scale * leaf for scale, leaf in zip(scales, leaves, strict=True)]
+        return jax.tree.unflatten(self.treedef, scaled)
+
+    def leaves(self, arrays: PyTree) -> list[Array]:
+        """The arrays as a list, in the order of `parameters`."""
+        return self.treedef.flatten_up_to(arrays)

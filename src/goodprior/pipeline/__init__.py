@@ -1,0 +1,1 @@
+"""From rows and a belief to a posterior: the only composition of the parts."""

@@ -1,0 +1,1 @@
+"""Studies, their jobs, the store of results and the workers."""

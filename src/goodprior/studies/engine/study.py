@@ -1,0 +1,160 @@
+"""What a study is: a grid of jobs, a function from a job to a row, tables and figures."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from goodprior import checks
+from goodprior.studies.engine.store import Job
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+Settings = dict[str, Any]
+Row = dict[str, Any]
+
+PER_PARAMETER = (2, 3, 5, 9)  # a finer grid has all points of a coarser one
+DISTANCES = ("wasserstein", "energy")  # the paper's, and this package's default
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which part of a study's grid to run; `splits` is how many, None for the paper's number."""
+
+    preset: str
+    datasets: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    depths: tuple[int, ...] = ()
+    splits: int | None = None
+    distance: str = "wasserstein"
+    per_parameter: int | None = None  # values of each scale, where a study has a grid of them
+    networks: tuple[str, ...] = ()  # for images
+    sizes: tuple[int, ...] = ()  # of training sets
+
+
+@dataclass(frozen=True)
+class Against:
+    """A column of our rows, and the paper's table to hold it against (none: it has a figure)."""
+
+    metric: str
+    table: str
+    name: str  # in words, for headings and axes
+    decimals: int = 3
+    scale: float = 1.0  # the paper prints percent where we have a share
+    higher_is_better: bool = False
+    unit: str = ""
+    runs: int = 10  # of the paper: splits, or runs of an image network
+
+    def paper_runs(self, dataset: str) -> int:
+        """How many values the paper's mean for a data set is of."""
+        return 5 if dataset == "protein" else self.runs
+
+    @property
+    def axis(self) -> str:
+        """What stands at an axis."""
+        return f"{self.name}\n({self.unit})" if self.unit else self.name
+
+
+@dataclass(frozen=True)
+class Study:
+    """One experiment of the paper.
+
+    `presets["paper"]` is the paper's protocol and the whole grid; `presets["quick"]` fits a laptop,
+    and `cuts` says in words what it leaves out. `grid(choice)` gives the settings of the jobs,
+    `run(settings)` the row of one. Against the paper's tables (`against`) rows are grouped by
+    `keys`; `figures(rows)` draws what the paper shows, `rows` being a data frame with settings and
+    results in columns, and `table(rows)` is a table of the study's own. Where a study is another
+    look at jobs of others, its settings name theirs as `study`, and `homes` has the names.
+    """
+
+    name: str
+    title: str
+    shows: str
+    presets: Mapping[str, Choice]
+    cuts: str
+    grid: Callable[[Choice], list[Settings]]
+    run: Callable[[Settings], Row]
+    figures: "Callable[[pd.DataFrame], dict[str, Figure]]"
+    table: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None
+    homes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # the results worth a place in the report's table
+    keys: tuple[str, ...] = ("dataset", "depth", "method")
+    against: tuple[Against, ...] = ()
+    more_methods: tuple[str, ...] = ()  # that no preset has, but `--methods` may name
+    pairs: tuple[tuple[str, str], ...] = ()  # methods to compare split by split: (better?, worse?)
+    cost: Callable[[Settings], float] = field(default=lambda settings: 1.0)
+    remarks: str = ""
+
+    def choose(
+        self,
+        preset: str,
+        *,
+        datasets: tuple[str, ...] = (),
+        methods: tuple[str, ...] = (),
+        depths: tuple[int, ...] = (),
+        networks: tuple[str, ...] = (),
+        sizes: tuple[int, ...] = (),
+        splits: int | None = None,
+        distance: str | None = None,
+        per_parameter: int | None = None,
+    ) -> Choice:
+        """A preset with some of its parts replaced; words that the study lacks are an error."""
+        checks.one_of("preset", preset, self.presets)
+        base, everything = self.presets[preset], self.presets["paper"]
+        for name, given, known in (
+            ("datasets", datasets, everything.datasets),
+            ("methods", methods, (*everything.methods, *self.more_methods)),
+            ("depths", depths, everything.depths),
+            ("networks", networks, everything.networks),
+            ("sizes", sizes, everything.sizes),
+        ):
+            for word in given:
+                if word not in known:
+                    found = ", ".join(map(str, known)) or "none to choose from"
+                    raise ValueError(f"{name} of {self.name} are {found}; got {word!r}")
+        if splits is not None:
+            checks.whole("splits", splits)
+        if distance is not None:
+            checks.one_of("distance", distance, DISTANCES)
+        if per_parameter is not None:
+            if base.per_parameter is None:
+                raise ValueError(f"{self.name} has no grid of scales, so no per_parameter")
+            if per_parameter not in PER_PARAMETER:
+                raise ValueError(f"per_parameter is 2, 3, 5 or 9; got {per_parameter}")
+        return replace(
+            base,
+            datasets=datasets or base.datasets,
+            methods=methods or base.methods,
+            depths=depths or base.depths,
+            networks=networks or base.networks,
+            sizes=sizes or base.sizes,
+            splits=splits or base.splits,
+            distance=distance or base.distance,
+            per_parameter=per_parameter or base.per_parameter,
+        )
+
+    def jobs(self, choice: Choice) -> list[Job]:
+        """The jobs of a choice."""
+        return [Job({"study": self.name, **settings}) for settings in self.grid(choice)]
+
+    def belonging(self, preset: str, found: Sequence[Mapping[str, Any]]) -> set[str]:
+        """Hashes of jobs with this preset's protocol, for the cells that occur in `found`."""
+        most = self.presets["paper"]
+
+        def named(setting: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
+            there = {settings.get(setting) for settings in found}
+            return tuple(one for one in known if one in there)
+
+        cells = replace(
+            most,
+            preset=preset,
+            datasets=named("dataset", most.datasets),
+            methods=named("method", (*most.methods, *self.more_methods)),
+            depths=named("depth", most.depths),
+            networks=named("network", most.networks),
+            sizes=named("rows", most.sizes),
+            splits=1 + max((settings.get("split", 0) for settings in found), default=0),
+        )
+        each = (replace(cells, distance=distance) for distance in DISTANCES)
+        return {job.hash for choice in each for job in self.jobs(choice)}

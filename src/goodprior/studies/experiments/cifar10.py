@@ -1,0 +1,51 @@
+"""Convolutional networks on CIFAR-10 (section 6.4): table 2."""
+
+from typing import TYPE_CHECKING
+
+from goodprior.studies.engine.study import Choice, Study
+from goodprior.studies.experiments.uci_classification import run
+from goodprior.studies.protocols import images as protocol
+from goodprior.studies.protocols.images import ACCURACY, NLL
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+METHODS = ("fg", "fg+ts", "gpi-g", "fh", "gpi-h", "ensemble")
+
+
+def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+    """Accuracy and NLL by network and method, without those that only had to run."""
+    from goodprior.studies.reports.figures import dots
+
+    if "burn_in" in rows:
+        rows = rows[rows["burn_in"] != protocol.A_LOOK["burn_in"]]
+    if rows.empty:
+        return {}
+    return {"benchmark": dots(rows, (ACCURACY, NLL), ("network", "method"))}
+
+
+STUDY = Study(
+    name="cifar10",
+    title="LeNet5, PreResNet20 and VGG16 on CIFAR-10",
+    shows="table 2",
+    presets={
+        "paper": Choice("paper", ("cifar10",), METHODS, networks=protocol.NETWORKS),
+        "quick": Choice(
+            *("quick", ("cifar10",), METHODS),
+            networks=protocol.NETWORKS,
+            splits=1,
+            distance="energy",
+        ),
+    },
+    cuts=protocol.QUICK_CUTS + protocol.LARGE_CUTS,
+    grid=protocol.image_jobs,
+    run=run,
+    figures=figures,
+    columns=protocol.COLUMNS,
+    keys=("network", "method"),
+    against=(ACCURACY, NLL),
+    pairs=(("gpi-g", "fg"), ("gpi-h", "fh")),
+    cost=protocol.image_cost,
+    remarks=protocol.REMARKS,
+)

@@ -1,0 +1,94 @@
+"""The course of Wasserstein matching on the UCI sets (appendix B.3): figures 22 and 23."""
+
+from typing import TYPE_CHECKING
+
+from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.protocols.methods import LABELS
+from goodprior.studies.protocols.problems import matched_prior
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+METHODS = ("gpi-g", "gpi-h", "gpi-nf")
+STEPS = {"paper": 200, "quick": 50}
+
+
+def grid(choice: Choice) -> list[Settings]:
+    """Each prior on each set; the flow on those for regression only, as in the paper."""
+    return [
+        {
+            **protocol.two_layers(dataset, method, split),
+            "steps": STEPS[choice.preset],
+            **protocol.matching(choice.distance),
+        }
+        for dataset in choice.datasets
+        for method in choice.methods
+        for split in range(choice.splits or 1)
+        if method != "gpi-nf" or dataset in protocol.REGRESSION
+    ]
+
+
+def run(settings: Settings) -> Row:
+    """Match, and keep the value at every step."""
+    import jax
+    import numpy as np
+
+    key = jax.random.fold_in(jax.random.key(settings["seed"]), settings["split"])
+    problem, _, _ = protocol.problem_and_test(settings)
+    _, matched = matched_prior(settings["method"], problem, settings, key, steps=settings["steps"])
+    assert matched is not None
+    history = matched.history
+    measured = {"before": history.before, "after": history.after}
+    found = {
+        f"{when}_{name}": value
+        for when, comparison in measured.items()
+        for name, value in (comparison._asdict() if comparison else {}).items()
+    }
+    values = np.asarray(history.distance)
+    return {
+        **found,
+        "first": values[:10].mean(),
+        "last": values[-10:].mean(),
+        "match_seconds": history.seconds,
+        "step": np.arange(1, len(values) + 1),
+        "values": values,
+    }
+
+
+def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+    """The minimised value against the step, a panel per data set."""
+    from goodprior.studies.reports.figures import curves
+
+    labels = {name: LABELS[name] for name in METHODS}
+    parts = {
+        "regression": rows[rows["dataset"].isin(protocol.REGRESSION)],
+        "classification": rows[rows["dataset"].isin(protocol.CLASSIFICATION)],
+    }
+    return {
+        name: curves(
+            part, "values", "method", x="step", y="minimised value", labels=labels, log=False
+        )
+        for name, part in parts.items()
+        if len(part)
+    }
+
+
+STUDY = Study(
+    name="convergence",
+    title="The course of matching on the UCI sets",
+    shows="figures 22 and 23",
+    presets={
+        "paper": Choice("paper", (*protocol.REGRESSION, *protocol.CLASSIFICATION), METHODS, (2,)),
+        "quick": Choice("quick", ("boston", "concrete"), METHODS, (2,), distance="energy"),
+    },
+    cuts="boston and concrete, 50 steps instead of 200, the energy distance",
+    grid=grid,
+    run=run,
+    figures=figures,
+    columns=("first", "last", "before_energy_distance", "after_energy_distance", "after_std_ratio"),
+    keys=("dataset", "method"),
+    cost=lambda settings: settings["width"] * settings["steps"] * 1.0,
+    remarks="With the critic the value is the critic's, not the distance itself.",
+)

@@ -1,0 +1,1 @@
+"""The paper's protocols: problems, methods and lengths of runs."""

@@ -1,0 +1,132 @@
+"""The paper's protocol for images (section 6.4, appendix A), and what `quick` cuts of it.
+
+The paper does not say how many images are in a step of a chain or of training (128 here), nor how
+long the chains are by which the temperature of FG+TS is tuned.
+"""
+
+from goodprior.studies.engine.study import Against, Choice, Settings
+from goodprior.studies.protocols.methods import MATCHED, SAMPLED
+
+NETWORKS = ("lenet5", "preresnet20", "vgg16")
+ROWS = {"mnist": 60_000, "cifar10": 50_000}
+QUICK_ROWS = {"mnist": 60_000, "cifar10": 20_000}
+COST = {"lenet5": 1.0, "preresnet20": 25.0, "vgg16": 40.0}  # of a step, roughly
+
+LENGTHS = {
+    "cifar10": {"burn_in": 10_000, "draws": 200, "thinning": 10_000},
+    "mnist": {"burn_in": 10_000, "draws": 100, "thinning": 10_000},
+}
+QUICK_LENGTHS = {
+    "cifar10": {"burn_in": 2000, "draws": 20, "thinning": 200},
+    "mnist": {"burn_in": 6000, "draws": 30, "thinning": 300},
+}
+TUNING = {"tuning_burn_in": 10_000, "tuning_draws": 20, "tuning_thinning": 1000}
+QUICK_TUNING = {"tuning_burn_in": 1000, "tuning_draws": 5, "tuning_thinning": 100}
+# On two cores the large networks are only shown to run.
+A_LOOK = {
+    **{"burn_in": 10, "draws": 4, "thinning": 10},
+    **{"match_steps": 10, "match_draws": 16, "match_held_out": 16, "test_rows": 200},
+}
+A_LOOK_METHODS = ("gpi-g", "gpi-h")
+
+EPOCHS = {
+    "ensemble": 200,
+    "la-ggn": 300,
+    "la-marglik": 300,
+    "fg+la": 150,
+    "gpi-g+la": 150,
+    "early-stopping": 150,
+    "map-fg": 150,
+    "map-gpi-g": 150,
+}
+QUICK_CUTS = (
+    "LeNet5 on 20,000 images; chains of 6,000 steps (2,000 of burn-in, 20 draws 200 apart) instead "
+    "of 2,010,000; training for a tenth of the epochs; the ensemble's weight decay 1e-4 instead of "
+    "the best of eight; one run instead of four; matching by the energy distance"
+)
+LARGE_CUTS = (
+    "; PreResNet20 and VGG16 for 10 steps of matching with 16 draws and 50 steps of a chain, on "
+    "200 test images, to show that they run: their numbers mean nothing"
+)
+
+ACCURACY = Against(
+    "accuracy",
+    "cifar10_accuracy",
+    "test accuracy (%)",
+    decimals=2,
+    scale=100.0,
+    higher_is_better=True,
+    runs=4,
+)
+NLL = Against("nll", "cifar10_nll", "test NLL", decimals=4, unit="nats", runs=4)
+COLUMNS = ("accuracy", "nll", "ece", "training_rows", "rhat_max", "ess_min", "seconds_per_step")
+REMARKS = (
+    "Pixels are standardised by channel. The paper does not say how many images are in a step: 128 "
+    "here. Each of its four runs is one chain here; it may have had four chains in each. Training "
+    "images are all that the data folder has, up to the paper's number (`training_rows`): with "
+    "`cifar10_20k.npz` alone the paper's preset has 20,000 of 50,000."
+)
+
+
+def image_jobs(choice: Choice) -> list[Settings]:
+    """Network by training set size, run and method."""
+    return [
+        image_settings(dataset, network, method, split, choice, rows)
+        for dataset in choice.datasets
+        for network in choice.networks
+        for rows in choice.sizes or (None,)
+        for split in range(choice.splits or 4)
+        for method in choice.methods
+        if choice.preset == "paper" or network == "lenet5" or method in A_LOOK_METHODS
+    ]
+
+
+def image_settings(
+    dataset: str, network: str, method: str, split: int, choice: Choice, rows: int | None = None
+) -> Settings:
+    """All that the result of one job depends on; `rows` is the number of training images."""
+    quick = choice.preset == "quick"
+    lengths, tuning = (QUICK_LENGTHS, QUICK_TUNING) if quick else (LENGTHS, TUNING)
+    settings: Settings = {
+        "dataset": dataset,
+        "network": network,
+        "method": method,
+        "split": split,
+        "seed": 0,
+        "rows": rows or (QUICK_ROWS if quick else ROWS)[dataset],
+        "batch_size": 128,
+    }
+    if method in SAMPLED:
+        settings |= {"chains": 1, **lengths[dataset]}
+    if method == "fg+ts":
+        settings |= tuning
+    if method in EPOCHS:
+        settings["epochs"] = EPOCHS[method] // (10 if quick else 1)
+    if method in ("la-ggn", "la-marglik"):
+        settings["evidence_steps"] = 10  # after each epoch
+    if method == "ensemble":
+        settings |= {"falling_rate": True, "weight_decay": 1e-4 if quick else None}
+    if method in MATCHED:
+        settings |= image_matching(choice.distance)
+    if quick and network != "lenet5":
+        settings |= A_LOOK
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def image_matching(distance: str) -> Settings:
+    """32 training images in each step, and for the paper's distance 128 draws at a rate of 0.01."""
+    if distance == "wasserstein":
+        return {"distance": distance, "match_points": 32, "match_draws": 128, "match_rate": 0.01}
+    return {"distance": distance, "match_points": 32, "match_draws": 64}
+
+
+def image_cost(settings: Settings) -> float:
+    """Roughly proportional to the time of a job, in steps of LeNet5."""
+    steps = settings.get("burn_in", 0) + settings.get("draws", 0) * settings.get("thinning", 0)
+    tuning = settings.get("tuning_draws", 0) * settings.get("tuning_thinning", 0)
+    steps += 5 * (tuning + settings.get("tuning_burn_in", 0))
+    members = {"ensemble": 5 if "weight_decay" in settings else 37}.get(settings["method"], 1)
+    steps += members * settings.get("epochs", 0) * settings.get("rows", 0) / 128
+    if settings.get("distance"):
+        steps += settings.get("match_steps", 200) * settings.get("match_draws", 64) / 4
+    return COST[settings["network"]] * (100 + steps)

@@ -1,0 +1,246 @@
+"""Pictures that several studies share. Filled marks are ours, hollow ones the paper's."""
+
+from collections.abc import Sequence
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from goodprior import plots
+from goodprior.studies.engine.study import Against
+from goodprior.studies.protocols.methods import LABELS
+from goodprior.studies.reports.compare import beside, ranks
+
+LINEAR_BELOW = 1e-3  # where logarithmic axes turn linear
+NETWORKS = {"lenet5": "LeNet5", "preresnet20": "PreResNet20", "vgg16": "VGG16"}
+
+
+def dots(
+    rows: pd.DataFrame, against: Sequence[Against], keys: Sequence[str] = ("dataset", "method")
+) -> Figure:
+    """A row per metric, a column per data set: mean and standard error by method; average ranks.
+
+    The first of the keys has the columns: data sets, or networks.
+    """
+    tables = [beside(rows, one, keys) for one in against]
+    datasets = list(dict.fromkeys(rows[keys[0]]))
+    figure = plots.new_figure(len(against), len(datasets) + 1, panel=(1.7, 2.6))
+    axes = figure.subplots(len(against), len(datasets) + 1, squeeze=False)
+    shown = _methods(pd.concat(tables))
+    for i, (one, table) in enumerate(zip(against, tables, strict=True)):
+        for j, dataset in enumerate(datasets):
+            _dot_panel(axes[i, j], table[table[keys[0]] == dataset], shown, one.paper_runs(dataset))
+            axes[i, j].set_title(NETWORKS.get(dataset, dataset), fontsize="small")
+        average = ranks(rows, one, keys)
+        like = "ours" if "ours" in average else "ours_among_all"
+        for y, method in enumerate(shown):
+            for column, shift in ((like, 0.0), ("paper", 0.25)):
+                if column in average:
+                    rank = float(average[column].get(method, np.nan))
+                    _mark(axes[i, -1], rank, y + shift, 0.0, method, ours=column != "paper")
+        _names(axes[i, -1], shown)
+        title = "average rank\n(paper's methods)" if like == "ours" else "average rank"
+        axes[i, -1].set_title(title, fontsize="x-small")
+        for ax in axes[i, 1:-1]:
+            ax.set_yticklabels([])
+        axes[i, -1].set_yticklabels([])
+        axes[i, 0].set_ylabel(f"{one.axis}\n± standard error", fontsize="small")
+        axes[i, -1].tick_params(labelsize="x-small")
+    marks_legend(figure, [])  # the methods' names stand at the axes
+    return figure
+
+
+def by_depth(rows: pd.DataFrame, one: Against) -> Figure:
+    """A column per data set: the metric against the number of hidden layers, a line per method.
+
+    Deep Ensembles and GPi-NF, some of them far from everything else, do not set the range of an
+    axis; where they leave it, a triangle at its edge says so.
+    """
+    table = beside(rows, one, ("dataset", "depth", "method"))
+    datasets = list(dict.fromkeys(table["dataset"]))
+    columns = min(4, len(datasets))
+    lines = -(-len(datasets) // columns)
+    figure = plots.new_figure(lines, columns, panel=(2.6, 2.9))
+    axes = figure.subplots(lines, columns, squeeze=False).ravel()
+    shown = _methods(table)
+    for ax in axes[len(datasets) :]:
+        ax.set_axis_off()
+    for ax, dataset in zip(axes, datasets, strict=False):
+        for k, method in enumerate(shown):
+            part = table[(table["dataset"] == dataset) & (table["method"] == method)]
+            x = np.log2(part["depth"].to_numpy(float)) + 0.05 * (k - len(shown) / 2)
+            style: dict[str, Any] = {
+                "color": _colour(method),
+                "marker": plots.MARKS.get(method, "o"),
+            }
+            ours = part["ours"].to_numpy(float)
+            ax.errorbar(x, ours, part["spread"].fillna(0), linewidth=1, **style)
+            paper = part["paper"].to_numpy(float)
+            ax.plot(x, paper, linestyle=":", linewidth=0.8, fillstyle="none", **style)
+        here = table[table["dataset"] == dataset]
+        rest = here[~here["method"].isin([LABELS["ensemble"], LABELS["gpi-nf"]])]
+        _frame(ax, rest if len(rest) else here)
+        depths = sorted(set(table["depth"]))
+        ax.set_xticks(np.log2(depths), [str(int(d)) for d in depths])
+        ax.set_title(dataset, fontsize="small")
+        ax.set_xlabel("hidden layers", fontsize="small")
+    for ax in axes[::columns]:
+        ax.set_ylabel(f"{one.axis}\n± standard deviation", fontsize="small")
+    edge = Line2D([], [], color="#444444", marker="^", markersize=4, linestyle="")
+    edge.set_label("at an edge: outside")
+    marks_legend(figure, shown, edge)
+    return figure
+
+
+def _frame(ax: Axes, table: pd.DataFrame) -> None:
+    """Let the axis show these cells, ours with their spread, and mark points that are outside."""
+    spread = table["spread"].fillna(0)
+    shown = pd.concat([table["ours"] - spread, table["ours"] + spread, table["paper"]])
+    low, high = float(shown.min()), float(shown.max())
+    margin = 0.06 * (high - low)
+    ax.set_ylim(low - margin, high + margin)
+    for line in list(ax.get_lines()):
+        x, y = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
+        for outside, edge, mark in ((y > high + margin, 0.97, "^"), (y < low - margin, 0.03, "v")):
+            ax.plot(
+                x[outside],
+                np.full(outside.sum(), edge),
+                transform=ax.get_xaxis_transform(),
+                linestyle="",
+                marker=mark,
+                markersize=4,
+                color=line.get_color(),
+                fillstyle=line.get_fillstyle(),
+            )
+
+
+def curves(
+    rows: pd.DataFrame,
+    column: str,
+    by: str,
+    *,
+    x: str,
+    y: str,
+    labels: dict[str, str],
+    log: bool,
+    band: tuple[str, str, str] | None = None,
+) -> Figure:
+    """A panel per data set: a list-valued column, averaged over splits, a line per `by`.
+
+    `band` names two columns between which to shade, and what that means.
+    """
+    datasets = list(dict.fromkeys(rows["dataset"]))
+    columns = min(4, len(datasets))
+    lines = -(-len(datasets) // columns)
+    figure = plots.new_figure(lines, columns, panel=(2.8, 2.9))
+    axes = figure.subplots(lines, columns, squeeze=False).ravel()
+    for ax in axes[len(datasets) :]:
+        ax.set_axis_off()
+    styles = dict(zip(labels, cycle(("-", "--", ":", "-.")), strict=False))
+    palette = dict(zip(labels, cycle(("#009e73", "#d55e00", "#0072b2", "#7f7f7f")), strict=False))
+    for ax, dataset in zip(axes, datasets, strict=False):
+        for name, label in labels.items():
+            part = rows[(rows["dataset"] == dataset) & (rows[by] == name)]
+            if part.empty:
+                continue
+            length = min(map(len, part[column]))
+            values = np.array([np.asarray(v[:length], float) for v in part[column]])
+            at = np.asarray(part[x].iloc[0][:length], float)
+            colour = plots.COLOURS.get(label, palette[name])
+            ax.plot(at, values.mean(0), color=colour, linestyle=styles[name], label=label)
+            if len(values) > 1:
+                error = values.std(0, ddof=1) / len(values) ** 0.5
+                low, high = values.mean(0) - error, values.mean(0) + error
+                ax.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
+        if band is not None:
+            low, high = rows.loc[rows["dataset"] == dataset, list(band[:2])].mean()
+            ax.axhspan(low, high, color="#999999", alpha=0.25, linewidth=0, label=band[2])
+        if log:  # an estimate may be below zero
+            ax.set_yscale("symlog", linthresh=LINEAR_BELOW, linscale=0.5)
+            ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
+        ax.set_title(dataset, fontsize="small")
+        ax.set_xlabel(x.removeprefix("posterior_").replace("_", " "), fontsize="small")
+    for ax in axes[::columns]:
+        ax.set_ylabel(f"{y}\n(linear below {LINEAR_BELOW:g})" if log else y, fontsize="small")
+    common_legend(figure, *axes)
+    return figure
+
+
+def common_legend(figure: Figure, *axes: Axes) -> None:
+    """One legend below all panels, of what is in these."""
+    named: dict[str, Any] = {}
+    for ax in axes:
+        for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
+            named.setdefault(name, handle)
+    names, handles = list(named), list(named.values())
+    columns = max(1, int(figure.get_figwidth() / 2.0))
+    figure.legend(
+        handles,
+        names,
+        loc="outside lower center",
+        ncols=min(columns, len(names) or 1),
+        frameon=False,
+        fontsize="small",
+    )
+
+
+def _methods(table: pd.DataFrame) -> list[str]:
+    found = set(table["method"])
+    return [label for label in LABELS.values() if label in found]
+
+
+def _colour(method: str) -> str:
+    return plots.COLOURS.get(method, "#444444")
+
+
+def _dot_panel(ax: Axes, table: pd.DataFrame, shown: list[str], runs: int) -> None:
+    for y, method in enumerate(shown):
+        for _, cell in table[table["method"] == method].iterrows():
+            error = cell["spread"] / max(cell["n"], 1) ** 0.5
+            _mark(ax, cell["ours"], float(y), error, method, ours=True)
+            _mark(ax, cell["paper"], y + 0.25, cell["paper_spread"] / runs**0.5, method, ours=False)
+    _names(ax, shown)
+    ax.tick_params(labelsize="x-small")
+    ax.locator_params(axis="x", nbins=3)
+
+
+def _mark(ax: Axes, value: float, y: float, error: float, method: str, *, ours: bool) -> None:
+    if not np.isfinite(value):
+        return
+    ax.errorbar(
+        value,
+        y,
+        xerr=error if np.isfinite(error) else 0.0,
+        marker=plots.MARKS.get(method, "o"),
+        markersize=5,
+        color=_colour(method),
+        fillstyle="full" if ours else "none",
+        linewidth=1.0,
+    )
+
+
+def _names(ax: Axes, shown: list[str]) -> None:
+    ax.set_yticks(range(len(shown)), shown, fontsize="x-small")
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+
+
+def marks_legend(figure: Figure, shown: list[str], *more: Line2D) -> None:
+    """The methods' marks, which marks are ours, and any more, below all panels."""
+    grey: dict[str, Any] = {"color": "#444444", "marker": "o", "linestyle": ""}
+    handles = [
+        *(
+            Line2D([], [], color=_colour(m), marker=plots.MARKS.get(m, "o"), linestyle="", label=m)
+            for m in shown
+        ),
+        Line2D([], [], label="filled: ours", **grey),
+        Line2D([], [], label="hollow: the paper's", fillstyle="none", **grey),
+        *more,
+    ]
+    columns = max(2, int(figure.get_figwidth() / 1.7))
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize="small"
+    )

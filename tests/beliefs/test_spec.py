@@ -1,0 +1,79 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from goodprior.beliefs import GaussianProcess, HierarchicalGP, rbf
+from goodprior.beliefs.spec import parse_belief
+from goodprior.data import Scaling
+
+X = np.column_stack([np.linspace(0, 100, 50), np.linspace(-1, 1, 50) ** 2])
+Y = np.linspace(1000, 3000, 50)
+SCALING = Scaling.fit(X, Y)
+NAMES = ["age", "dose"]
+
+
+def said(belief, **more):
+    settings = {"task": "regression", "outputs": 1, **more}
+    return parse_belief(belief, SCALING, NAMES, **settings)
+
+
+def test_a_table_in_the_columns_units_is_the_same_belief_in_standard_units():
+    found = said({"lengthscale": {"age": 20, "dose": 0.5}, "amplitude": 400})
+    x = SCALING.inputs(X)
+    lengths = np.array([20, 0.5]) / X.std(axis=0)
+    expected = rbf(jnp.asarray(lengths), (400 / Y.std()) ** 2)(x, x)
+    np.testing.assert_allclose(found.belief.kernel(x, x), expected, rtol=1e-4)
+    assert (
+        str(found) == "Smooth functions that vary by about 400, over about 20 in age, 0.5 in dose."
+    )
+
+
+def test_columns_that_are_not_named_get_the_usual_lengthscale():
+    found = said({"lengthscale": {"age": 20}})
+    assert f"{2 * X[:, 1].std():.3g} in dose" in str(found)
+
+
+def test_presets_are_hierarchical_beliefs():
+    smooth, rough = said("smooth"), said("rough")
+    assert isinstance(smooth.belief, HierarchicalGP)
+    assert isinstance(rough.belief, HierarchicalGP)
+    assert (smooth.belief.kernel, rough.belief.kernel) == ("rbf", "matern32")
+    assert str(said(None)) == str(smooth)
+    assert "logits" in str(said("smooth", task="classification"))
+
+
+def test_a_periodic_belief_repeats_itself():
+    one = Scaling.fit(X[:, :1], Y)
+    found = parse_belief(
+        {"kernel": "periodic", "period": 12}, one, ["month"], task="regression", outputs=1
+    )
+    x = one.inputs(np.array([[3.0], [15.0], [27.0]]))
+    draws = found.belief.sample(jax.random.key(0), x, 50)[..., 0]
+    np.testing.assert_allclose(draws[:, 0], draws[:, 1], atol=0.02)
+    np.testing.assert_allclose(draws[:, 0], draws[:, 2], atol=0.02)
+    assert "every 12 in month" in str(found)
+
+
+def test_an_object_is_taken_as_it_is():
+    belief = GaussianProcess(rbf(0.3))
+    assert said(belief).belief is belief
+
+
+@pytest.mark.parametrize(
+    ("belief", "message"),
+    [
+        ("bumpy", "smooth"),
+        ("periodic", "one column"),
+        (42, "belief must be"),
+        ({"length": 1.0}, "may have"),
+        ({"lengthscale": {"height": 1.0}}, "height"),
+        ({"lengthscale": [1.0, 2.0, 3.0]}, "2 columns"),
+        ({"lengthscale": -1.0}, "lengthscale of age"),
+        ({"amplitude": 0}, "amplitude"),
+        ({"kernel": "cosine"}, "kernel"),
+    ],
+)
+def test_what_is_not_understood_is_said(belief, message):
+    with pytest.raises(ValueError, match=message):
+        said(belief)

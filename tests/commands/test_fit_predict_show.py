@@ -1,0 +1,403 @@
+"""`fit`, `predict` and `show` on small tables of all kinds of columns."""
+
+import base64
+import io
+import json
+import os
+import re
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import image
+from typer.testing import CliRunner
+
+import goodprior
+from goodprior import cli
+from goodprior.commands import fit, predict, show
+from goodprior.data.table.read import Columns, read_table
+from goodprior.inference import SamplingError
+from goodprior.pipeline import sampling
+from goodprior.pipeline import training as trained
+
+TINY = {"hidden": (4,), "chains": 2, "burn_in": 20, "draws": 13, "thinning": 10, "start": "prior"}
+ROWS = 16
+DROP = ("--drop", "z", "--drop", "kind", "--drop", "code")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_and_fast():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fit, "QUICK", TINY)
+        for command in (fit, predict, show):
+            patch.setattr(command, "prepare", lambda: None)
+        yield
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "code": [f"{7 * i * i % 90:03d}" for i in range(ROWS)],  # 007: not a number to us
+            "size": rng.uniform(0, 10, ROWS).round(2),
+            "colour": rng.choice(["red", "<b>"], ROWS),
+            "day": pd.date_range("2024-01-01", periods=ROWS).strftime("%Y-%m-%d"),
+            "device": "A7",
+        }
+    )
+    frame["y"] = (100 + 5 * frame["size"] + rng.normal(0, 1, ROWS)).round(3)
+    frame["z"] = -frame["y"]
+    frame["kind"] = np.where(frame["size"] > 5, "large", "small")
+    return frame
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli.app, [str(a) for a in arguments])
+
+
+def run_fit(*arguments):
+    return run("fit", *arguments, "--quick", "--prior", "fg")
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A folder with a table, a model of its `y` and what the command said."""
+    folder = tmp_path_factory.mktemp("fitted")
+    table().to_csv(folder / "data.csv", index=False)
+    out = folder / "model.safetensors"
+    done = run_fit(folder / "data.csv", "--target", "y", *DROP, "--out", out)
+    assert done.exit_code == 0, done.output
+    return folder, done
+
+
+def test_fit_says_what_it_understood_what_it_found_and_what_comes_next(fitted):
+    folder, done = fitted
+    for words in (
+        f"{ROWS} rows, 3 columns as 4 inputs",
+        "numbers: size",
+        "categories: colour (<b>, red)",
+        "dates: day (days since 2024-01-01)",
+        "left out, the same value in every row: device",
+        "regression: numbers for y",
+        "belief: Smooth functions that vary by about",
+        "(the prior fg makes no use of it)",
+        "--quick, for a first look only: hidden (4,) instead of (50, 50), chains 2 instead of 8",
+        "2 chains of 13",
+        "worst R-hat",
+        "PSIS-LOO",
+        f"model: {folder / 'model.safetensors'}",
+        "goodprior predict",
+    ):
+        assert words in done.stdout
+    assert done.stdout.index("belief:") < done.stdout.index("worst R-hat")
+    assert "sampling the posterior" in done.stderr
+    assert "warning: " in done.stderr  # such short chains
+    assert "to sample longer: leave out --quick" in done.stdout
+
+
+def test_the_model_file_knows_its_columns(fitted):
+    folder, _ = fitted
+    model = goodprior.load(folder / "model.safetensors")
+    assert model.columns_["targets"] == ["y"]
+    assert model.columns_["rows"] == ROWS
+    assert Columns.from_dict(model.columns_).names == model.feature_names_in_.tolist()
+    assert model.feature_names_in_.tolist() == ["size", "colour=<b>", "colour=red", "day"]
+
+
+def test_predictions_stand_behind_the_rows_as_they_were_written(fitted, folder):
+    trained, _ = fitted
+    new = trained / "new.csv"
+    new.write_text("day;colour;code;size\n2024-01-05;red;007;1.50\n2024-01-09;<b>;1,5;8\n")
+    done = run("predict", trained / "model.safetensors", new)
+    assert done.exit_code == 0, done.output
+    lines = (folder / "predictions.csv").read_text().splitlines()
+    assert lines[0] == "day,colour,code,size,mean,std,low,high"
+    assert lines[1].startswith("2024-01-05,red,007,1.50,")
+    assert lines[2].startswith('2024-01-09,<b>,"1,5",8,')
+    assert os.listdir(folder) == ["predictions.csv"]
+    model = goodprior.load(trained / "model.safetensors")
+    inputs = pd.DataFrame([[1.5, 0, 1, 4.0], [8, 1, 0, 8]], columns=model.feature_names_in_)
+    mean, std = model.predict(inputs, return_std=True)
+    found = pd.read_csv(folder / "predictions.csv")
+    np.testing.assert_allclose(found["mean"], mean, rtol=1e-5)
+    np.testing.assert_allclose(found["std"], std, rtol=1e-5)
+
+
+def test_a_higher_level_gives_a_wider_interval_and_json_is_all_there_is_on_stdout(fitted, folder):
+    trained, _ = fitted
+    widths = []
+    for level in ("0.5", "0.9"):
+        asked = (trained / "model.safetensors", trained / "data.csv", "--level", level, "--json")
+        done = run("predict", *asked)
+        found = json.loads(done.stdout)
+        assert (found["rows"], found["level"], found["out"]) == (ROWS, float(level), None)
+        low, high = (np.array(found["predictions"][name]) for name in ("low", "high"))
+        widths.append(high - low)
+    assert (widths[0] > 0).all()
+    assert (widths[1] > widths[0]).all()
+    assert not os.listdir(folder)
+
+
+def test_columns_of_the_same_name_are_not_overwritten(fitted, folder):
+    trained, _ = fitted
+    frame = table().assign(mean=1.0)
+    frame.to_csv("with-mean.csv", index=False)
+    done = run("predict", trained / "model.safetensors", "with-mean.csv", "--out", "p.tsv")
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv("p.tsv", sep="\t")
+    assert (found["mean"] == 1).all()
+    assert list(found.columns[-4:]) == [f"predicted_{n}" for n in ("mean", "std", "low", "high")]
+
+
+def test_rows_far_away_and_unseen_categories_are_warned_of(fitted, folder):
+    trained, _ = fitted
+    (folder / "new.csv").write_text("size,colour,day\n500,green,2024-01-05\n")
+    done = run("predict", trained / "model.safetensors", "new.csv")
+    assert done.exit_code == 0
+    assert "warning: column 'colour' has values that were not seen in training" in done.stderr
+    assert "warning: 1 of 1 rows lie far outside the training data" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_page_has_pictures_and_words_and_needs_nothing_else(fitted, folder):
+    trained, _ = fitted
+    done = run("show", trained / "model.safetensors", trained / "data.csv")
+    assert done.exit_code == 0, done.output
+    assert "regression of y on 16 rows: prior fg, sghmc, 2 chains of 13 draws" in done.stdout
+    page = (folder / "report.html").read_text()
+    pictures = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
+    for picture in pictures:
+        assert image.imread(io.BytesIO(base64.b64decode(picture))).ndim == 3
+    assert len(pictures) == 2
+    assert not re.search(r"https?://|<script|<link", page)
+    for words in ("Smooth functions", "colour (&lt;b&gt;, red)", "<b>Warning:</b>", "burn in"):
+        assert words in page or words.replace(" ", "_") in page
+    assert "(<b>" not in page
+
+
+@pytest.mark.slow
+def test_the_pictures_alone(fitted, folder):
+    trained, _ = fitted
+    done = run("show", trained / "model.safetensors", "--out", "report.png")
+    assert done.exit_code == 0, done.output
+    height, width, _ = image.imread("report.png").shape
+    assert min(height, width) > 300
+
+
+@pytest.mark.slow
+def test_classes_are_told_by_themselves(folder):
+    table().to_csv("data.csv", index=False)
+    drop = [part for name in ("code", "y", "z", "colour", "day") for part in ("--drop", name)]
+    done = run_fit("data.csv", "--target", "kind", *drop, "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["task"] == "classification"
+    assert told["inputs"] == ["size"]
+    assert set(told["loo"]) == {"elpd", "se", "p_loo", "pareto_k_high"}
+    assert "classification: kind is one of large, small" in done.stderr
+    assert run("predict", "model.safetensors", "data.csv").exit_code == 0
+    found = pd.read_csv("predictions.csv")
+    probabilities = found[["probability_large", "probability_small"]]
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-5)
+    expected = np.where(probabilities["probability_large"] > 0.5, "large", "small")
+    assert (found["class"] == expected).all()
+
+
+class TwoTargets:
+    TASK = "regression"
+
+    def predict(self, X, return_std):
+        assert return_std
+        return np.array([[1.0, 10.0]]), np.array([[2.0, 20.0]])
+
+    def predict_interval(self, X, level):
+        return np.array([[-level, 0.0]]), np.array([[level, 50.0]])
+
+
+def test_several_targets_have_their_names_first():
+    found = predict.predictions(TwoTargets(), pd.DataFrame({"x": [0.0]}), ["y", "z"], 0.9)
+    numbers = {name: values.tolist() for name, values in found.items()}
+    first = {"y_mean": [1.0], "y_std": [2.0], "y_low": [-0.9], "y_high": [0.9]}
+    assert numbers == first | {"z_mean": [10.0], "z_std": [20.0], "z_low": [0.0], "z_high": [50.0]}
+
+
+def test_gaps_are_filled_when_asked_and_row_numbers_are_pointed_out(folder):
+    frame = table()[["size", "y"]].assign(row=range(1, ROWS + 1))
+    frame.loc[2, "size"] = np.nan
+    frame.to_csv("data.csv", index=False)
+    done = run_fit("data.csv", "--target", "y")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: values are missing: 'size' 1 (line 4); fill them in, or")
+    assert "--impute" in done.stderr
+    understood = fit.read_training_table(folder / "data.csv", ["y"], [], True, "auto")
+    assert understood.counters == ["row"]
+    assert understood.inputs["size"][2] == frame["size"].median()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--target", "nope"], "--target: there is no column 'nope'; the table has size, kind"),
+        (["--target", "size", "--drop", "nope"], "there is no column 'nope'"),
+        (["--target", "size", "--belief", "wild"], "belief must be one of periodic, rough, smooth"),
+        (["--target", "size", "--belief", "amplitude=-1"], "amplitude must be a finite number"),
+        (["--target", "size", "--belief", "amplitude=x"], "needs a number after the ="),
+        (["--target", "size", "--belief", "lengthscale.age=1"], "lengthscale names ['age']"),
+        (["--target", "kind", "--task", "regression"], "kind holds text such as"),
+        (["--target", "size", "--task", "classification"], "needs labels, and size holds"),
+        (["--target", "size", "--target", "kind"], "several targets must all be numbers"),
+        (["--target", "kind", "--drop", "size"], "no columns besides the target"),
+        (["--target", "size", "--budget", "0"], "--budget"),
+        (["--target", "size", "--out", "a.pt"], "must end in .safetensors"),
+        (["--target", "size", "--out", "no/a.safetensors"], "there is no folder no"),
+        ([], "--target"),
+    ],
+)
+def test_wrong_wishes_are_refused_before_any_work(arguments, complaint, folder):
+    table()[["size", "kind"]].to_csv("data.csv", index=False)
+    done = run_fit("data.csv", *arguments)
+    assert done.exit_code == 2
+    assert complaint in re.sub(r"[\s│]+", " ", done.stderr)
+    assert "Traceback" not in done.output
+    assert os.listdir(folder) == ["data.csv"]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "it is empty"),
+        ("a,b\n1,2\n3\n", "line 3 has 1 columns"),
+        ("a,b\n1,5\n1,7\n", "a: the same value in every row"),
+        ("a,b\n1,v\n2,w\n3,x\n", "b has 3 different values in 3 rows, such as 'v': too many"),
+    ],
+)
+def test_wrong_tables_are_refused(text, complaint, folder):
+    (folder / "data.csv").write_text(text)
+    done = run_fit("data.csv", "--target", "b")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert complaint in done.stderr
+
+
+def test_files_that_are_no_models_are_refused(folder, fitted):
+    trained, _ = fitted
+    data = trained / "data.csv"
+    whole = (trained / "model.safetensors").read_bytes()
+    (folder / "damaged.safetensors").write_bytes(whole[:-9] + b"surprise!")
+    goodprior.save(goodprior.load(trained / "model.safetensors").prior_, "prior.safetensors")
+    for name, complaint in (
+        ("damaged.safetensors", "damaged.safetensors cannot be read: its checksum does not fit"),
+        ("prior.safetensors", "prior.safetensors holds a prior"),
+    ):
+        for arguments in (("predict", name, data), ("show", name)):
+            done = run(*arguments)
+            assert done.exit_code == 2
+            assert done.stderr.startswith(f"error: {complaint}")
+    assert run("predict", "absent.safetensors", data).exit_code == 2
+    assert run("predict", trained / "model.safetensors", data, "--level", "95").exit_code == 2
+
+
+def test_models_fitted_in_python_work_if_their_columns_have_names(fitted, folder):
+    trained, _ = fitted
+    model = goodprior.load(trained / "model.safetensors")
+    del model.columns_
+    model.save("named.safetensors")
+    new = pd.DataFrame([[1.5, 0.0, 1.0, 4.0]], columns=model.feature_names_in_)
+    new.to_csv("new.csv", index=False)
+    assert run("predict", "named.safetensors", "new.csv").exit_code == 0
+    found = read_table("predictions.csv")["mean"]
+    np.testing.assert_allclose(found, model.predict(new), rtol=1e-5)
+    del model.feature_names_in_
+    model.save("nameless.safetensors")
+    done = run("predict", "nameless.safetensors", "new.csv")
+    assert done.exit_code == 2
+    assert "without names of columns" in done.stderr
+    assert run("show", "nameless.safetensors").exit_code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "target", "made_of"),
+    [
+        ("laplace", "y", "a Gaussian around one network"),
+        ("ensemble", "kind", "2 networks"),
+        pytest.param("fbnn", "y", "26 draws of a variational", marks=pytest.mark.slow),
+        ("map", "y", "one network"),
+    ],
+)
+def test_methods_that_do_not_sample(method, target, made_of, folder, monkeypatch):
+    monkeypatch.setattr(trained, "ENSEMBLE_STEPS", (100, 100))
+    table()[["size", "colour", target]].to_csv("data.csv", index=False)
+    done = run_fit("data.csv", "--target", target, "--method", method, "--json")
+    assert done.exit_code == 0, done.output
+    result = json.loads(done.stdout)
+    assert made_of in result["made_of"]
+    assert result["loo"] is result["diagnostics"] is None
+    assert run("predict", "model.safetensors", "data.csv").exit_code == 0
+    shown = run("show", "model.safetensors", "data.csv")
+    assert shown.exit_code == 0, shown.output
+    assert made_of in shown.stdout
+    assert "warning: " in shown.stdout
+    pictures = (folder / "report.html").read_text().count("<img")
+    assert pictures == (1 if method in ("ensemble", "fbnn") else 2)
+    done = run_fit("data.csv", "--target", target, "--method", "fbnn", "--belief", "rough")
+    assert done.exit_code == 2
+
+
+def _press_first(monkeypatch):
+    """Ctrl-C as sampling begins."""
+    original = sampling.sample_posterior
+
+    def pressed(*arguments, **settings):
+        os.kill(os.getpid(), signal.SIGINT)
+        return original(*arguments, **settings)
+
+    monkeypatch.setattr(sampling, "sample_posterior", pressed)
+
+
+@pytest.mark.slow
+def test_after_ctrl_c_the_draws_are_saved_and_the_same_command_goes_on(folder, monkeypatch, capfd):
+    table().to_csv("data.csv", index=False)
+    command = ("data.csv", "--target", "y", "--seed", "1", *DROP)
+    with monkeypatch.context() as patch:
+        _press_first(patch)
+        done = run_fit(*command, "--checkpoint", "kept")
+    assert done.exit_code == 0, done.output
+    assert "sampling ended early because it was interrupted; the same command goes" in done.stdout
+    assert "Ctrl-C again stops at once" in capfd.readouterr().err
+    assert goodprior.load("model.safetensors").posterior_.draws_per_chain < TINY["draws"]
+    assert "warning: sampling ended early" in run("show", "model.safetensors").stdout
+    assert run_fit(*command, "--checkpoint", "kept").exit_code == 0
+    resumed = goodprior.load("model.safetensors")
+    assert resumed.posterior_.draws_per_chain == TINY["draws"]
+    done = run_fit(*command, "--quiet")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert all(line.startswith("warning: ") for line in done.stderr.splitlines())
+    at_once = goodprior.load("model.safetensors")
+    X = pd.DataFrame(np.eye(4), columns=at_once.feature_names_in_)
+    np.testing.assert_allclose(resumed.predict(X), at_once.predict(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (KeyboardInterrupt(), 130, "stopped; nothing was kept"),
+        (SamplingError("a chain left the finite numbers by step 7", None), 1, "the fit failed: a"),
+    ],
+)
+def test_fits_that_end_with_nothing_leave_nothing(error, code, words, folder, monkeypatch):
+    def fail(*arguments, **settings):
+        raise error
+
+    monkeypatch.setattr(sampling, "sample_posterior", fail)
+    table()[["size", "y"]].to_csv("data.csv", index=False)
+    done = run_fit("data.csv", "--target", "y")
+    assert done.exit_code == code
+    assert words in done.stderr
+    assert os.listdir(folder) == ["data.csv"]
