@@ -1,10 +1,11 @@
 """The scikit-learn front door: `BNNRegressor` and `BNNClassifier`.
 
-A short composition of `match` and `sample_posterior`, for people with a table and a question.
+For people with a table and a question: they validate, build a `Problem` and read a `Fit`.
 """
 
 from goodprior.estimators.classifier import BNNClassifier
-from goodprior.estimators.files import load, save
+from goodprior.estimators.files import save
+from goodprior.estimators.load import load
 from goodprior.estimators.regressor import BNNRegressor
 
 __all__ = ["BNNClassifier", "BNNRegressor", "load", "save"]

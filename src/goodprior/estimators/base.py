@@ -1,34 +1,41 @@
-"""What regressor and classifier share: the course of a fit, and what can be asked of it after."""
+"""What regressor and classifier share: they validate, build a `Problem` and read a `Fit`."""
 
 import warnings
 from abc import abstractmethod
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import jax
 import numpy as np
-from arviz_stats.base.array import array_stats
 from jaxtyping import PRNGKeyArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from goodprior import checks
-from goodprior.baselines import Laplace
+from goodprior.baselines import LaplacePosterior
 from goodprior.beliefs.spec import ParsedBelief, Task, fitted_to_rows, parse_belief
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
+from goodprior.estimators.files import save
+from goodprior.estimators.figures import plot_posterior, plot_prior
+from goodprior.estimators.settings import Settings, refuse
 from goodprior.estimators.validation import column_name, refuse_bad_columns, warn_if_far
-from goodprior.evaluation.diagnostics import Diagnostics
+from goodprior.evaluation import LOO, Diagnostics, diagnose, loo
 from goodprior.inference import Posterior
 from goodprior.inference.export import to_datatree
 from goodprior.matching.match import History
-from goodprior.pipeline import training as trained
+from goodprior.pipeline import (
+    Fit,
+    Hooks,
+    Method,
+    ObservationModel,
+    Problem,
+    fit_posterior,
+    fit_prior,
+)
 from goodprior.pipeline.checkpoint import Checkpoint
 from goodprior.pipeline.deadline import Deadline
-from goodprior.pipeline.problem import Model, Problem, fit_prior
-from goodprior.pipeline.sampling import diagnosed, is_sampled, sample
-from goodprior.pipeline.settings import Settings
 from goodprior.priors import Prior
 
 if TYPE_CHECKING:
@@ -36,8 +43,14 @@ if TYPE_CHECKING:
 
 Fitted = TypeVar("Fitted", bound="BNN")
 
-METHODS = ("sghmc", "nuts", *trained.METHODS)
-LEAST_DRAWS = 25  # of all chains together: fewer have no tail for PSIS to smooth
+
+class _Continuation(NamedTuple):
+    """What `sample_more` goes on with; it holds the training rows."""
+
+    problem: Problem
+    method: Method
+    fit: Fit
+    key: PRNGKeyArray
 
 
 class BNN(Settings):
@@ -47,10 +60,11 @@ class BNN(Settings):
     n_features_in_: int
     history_: History
     prior_: Prior
-    posterior_: Posterior | Laplace
+    posterior_: Posterior | LaplacePosterior
+    _continuation: _Continuation | None = None
 
     @abstractmethod
-    def _model(self, targets: int) -> Model:
+    def _observation(self, targets: int, method: Method) -> ObservationModel:
         """The likelihood that the settings name."""
 
     @abstractmethod
@@ -75,78 +89,132 @@ class BNN(Settings):
     ) -> Fitted:
         """Match the prior to the belief, then sample the posterior (or what `method` says).
 
-        With a `checkpoint` folder a fit that was killed goes on from there when it is started
-        again with the same data and settings, and ends with the same draws. With more `draws` or
-        another `budget` it goes on as well; with fewer, all draws that were kept are used.
+        Parameters
+        ----------
+        X, y
+            Training rows (an array or a DataFrame) and targets.
+        sample_weight
+            How often each row counts.
+        checkpoint
+            A folder. A fit that was killed goes on from there when it is started again with the
+            same data and settings, and ends with the same draws. With more `draws` or another
+            `budget` it goes on as well; with fewer, all draws that were kept are used.
+
+        Returns
+        -------
+        The estimator itself.
         """
-        X, numbers = self._check_rows(X, y)
-        weights = None if sample_weight is None else np.asarray(sample_weight, float)
+        method = self.check_settings(sample_weight=sample_weight)
+        refuse_bad_columns(X)
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2, allow_nd=True
+        )
+        numbers = self._targets(y)
+        row_weights = None if sample_weight is None else np.asarray(sample_weight, float)
+        problem = self._problem(X, numbers, method, row_weights=row_weights)
+        refuse(method.refuses(problem))
         use_all_cores()
         keep_compiled_programs()
-        model = self._model(1 if numbers.ndim == 1 else numbers.shape[1])
-        problem = self._describe(model, X, numbers, weights)
-        trained.check(problem)
         keep = Checkpoint(checkpoint)
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        seed = keep.claim(seed, self.get_params(), X, numbers, weights)
-        keys = jax.random.split(jax.random.key(seed), 3)
-        if self.method in trained.METHODS:
-            self.posterior_ = self._trained(problem, keep, *keys[:2])
-            self._look_back(None)
-            return self
-        with Deadline(self.budget, say=bool(self.verbose)) as deadline:
-            prior = self._matched(problem, keep, keys[0])
-            start = None
-            if self.start == "mode":
-                start = keep.once(
-                    "start",
-                    lambda: trained.find_modes(problem, prior, keys[1], self.chains),
-                    self.network,
-                )
-            self._data, self._plan = (X, numbers, weights), (model, prior, keys[2])
-            self.posterior_ = sample(problem, prior, start, self.draws, deadline, keep, keys[2])
-        self._look_back(deadline.reason)
+        seed = keep.claim(self._seed(), self.get_params(deep=False), X, numbers, row_weights)
+        key = jax.random.key(seed)
+        with Deadline(self.budget, say=bool(self.verbose), active="budget" in method.uses) as end:
+            fit = fit_posterior(
+                problem,
+                method,
+                key=key,
+                chains=self.chains,
+                draws=self.draws,
+                temperature=self.temperature,
+                hooks=Hooks(bool(self.verbose), keep, end),
+            )
+        self._read(fit, problem)
+        self._continuation = _Continuation(problem, method, fit, key)
         return self
 
-    def fit_prior(self: Fitted, X: Any) -> Fitted:
+    def fit_prior(
+        self: Fitted, X: Any, *, target_mean: float = 0.0, target_std: float | None = None
+    ) -> Fitted:
         """Match the prior to the belief at these inputs, without any targets.
 
         Afterwards `prior_` can be given to another estimator, which will not match it again.
+
+        Parameters
+        ----------
+        X
+            Rows: where functions are compared, and the columns' units.
+        target_mean, target_std
+            The scale of the targets to come. Without a deviation it is the belief's amplitude.
         """
-        checks.one_of("method", self.method, METHODS)
+        method = self.check_settings()
+        if not method.has_prior:
+            raise ValueError(f"method {method.name} has no prior over weights to match")
         refuse_bad_columns(X)
         X = validate_data(self, X, dtype=np.float64, allow_nd=True)
+        if target_std is None:
+            target_std = self.belief.get("amplitude", 1.0) if isinstance(self.belief, dict) else 1.0
+        mean, std = float(target_mean), checks.positive("target_std", target_std)
+        problem = self._problem(X, None, method, target=(mean, std))
         use_all_cores()
         keep_compiled_programs()
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        problem = self._describe(self._model(1), X, None)
-        self._matched(problem, Checkpoint(None), jax.random.key(seed))
+        hooks = Hooks(bool(self.verbose))
+        key = jax.random.key(self._seed())
+        self.prior_, history = fit_prior(problem, form=method.prior_form, key=key, hooks=hooks)
+        if history is not None:
+            self.history_ = history
         return self
 
     def sample_more(self: Fitted, draws: int) -> Fitted:
-        """Go on where `fit` stopped, for so many further draws per chain."""
+        """Go on where `fit` stopped, for so many further draws per chain.
+
+        Parameters
+        ----------
+        draws
+            How many more.
+        """
         check_is_fitted(self, "posterior_")
-        before = self.posterior_
-        if not is_sampled(before) or not hasattr(self, "_data"):
+        go_on = self._continuation
+        if not self._is_sampled or go_on is None:
             raise ValueError(
-                "there is nothing to go on with: sample_more works with sghmc and nuts, in the "
-                "program that fitted the model (a model file does not hold the data)"
+                "there is nothing to go on with: sample_more works with samplers, in the program "
+                "that fitted the model (a model file or a pickle does not hold the data, unless "
+                "keep_rows=True)"
             )
-        wanted = before.draws_per_chain + checks.whole("draws", draws)
-        model, prior, key = self._plan
-        problem = self._describe(model, *self._data)
-        with Deadline(self.budget, say=bool(self.verbose)) as deadline:
-            self.posterior_ = sample(
-                problem, prior, None, wanted, deadline, Checkpoint(None), key, before
+        wanted = self.posterior_.draws_per_chain + checks.whole("draws", draws)
+        with Deadline(self.budget, say=bool(self.verbose)) as end:
+            fit = fit_posterior(
+                go_on.problem,
+                go_on.method,
+                key=go_on.key,
+                chains=self.posterior_.chains,
+                draws=wanted,
+                temperature=self.temperature,
+                hooks=Hooks(bool(self.verbose), deadline=end),
+                resume=go_on.fit,
             )
-        self._look_back(deadline.reason)
+        self._read(fit, go_on.problem)
+        self._continuation = go_on._replace(fit=fit)
         return self
 
     def sample_functions(self, X: Any, n: int = 100, random_state: Any = None) -> np.ndarray:
-        """Draws of the function from the posterior, without noise: (n, rows) or (n, rows, targets).
+        """Draws of the function from the posterior, without noise.
 
-        For a classifier these are logits. Draws repeat if more are asked for than were kept; an
-        ensemble has as many as members, and `map` has one.
+        Draws repeat if more are asked for than were kept; an ensemble has as many as members, and
+        `map` has one.
+
+        Parameters
+        ----------
+        X
+            New rows.
+        n
+            How many draws.
+        random_state
+            Of the choice among the kept draws (None: the estimator's).
+
+        Returns
+        -------
+        numpy.ndarray
+            Of shape (n, rows) or (n, rows, targets); for a classifier these are logits.
         """
         check_is_fitted(self, "posterior_")
         functions = self._functions(self._check_new(X))
@@ -155,36 +223,30 @@ class BNN(Settings):
         picked = rng.choice(count, checks.whole("n", n), replace=n > count)
         return functions[picked]
 
-    def loo(self, X: Any, y: Any) -> dict[str, float]:
+    def loo(self, X: Any, y: Any) -> LOO:
         """PSIS-LOO on the training rows: the expected log density of new rows, with its error.
 
-        `pareto_k_high` is the share of rows for which the estimate cannot be trusted (k > 0.7).
+        Parameters
+        ----------
+        X, y
+            The training rows.
         """
         check_is_fitted(self, "posterior_")
-        posterior = self.posterior_
-        if not is_sampled(posterior):
+        if not self._is_sampled:
             raise ValueError(
-                "PSIS-LOO weighs draws of the posterior, which the methods sghmc and nuts have and "
+                "PSIS-LOO weighs draws of the posterior, which samplers have and method "
                 f"{self.method} has not"
             )
-        count = posterior.chains * posterior.draws_per_chain
-        if count < LEAST_DRAWS:
-            raise ValueError(
-                f"PSIS-LOO needs {LEAST_DRAWS} draws in all, there are {count}: sample_more"
-            )
-        each = self._log_likelihoods(posterior, self._check_new(X), self._known_targets(y))
-        elpd, pareto_k, p_loo = array_stats.loo(np.moveaxis(each, -1, 0))
-        return {
-            "elpd": float(np.sum(elpd)),
-            "se": float(np.std(elpd) * len(elpd) ** 0.5),
-            "p_loo": float(np.sum(p_loo)),
-            "pareto_k_high": float(np.mean(np.asarray(pareto_k) > 0.7)),
-        }
+        return loo(self._log_likelihoods(self._check_new(X), self._known_targets(y)))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to a `.safetensors` file; `goodprior.load` reads it."""
-        from goodprior.estimators.files import save
+        """Write the fitted model to a `.safetensors` file; `goodprior.load` reads it.
 
+        Parameters
+        ----------
+        path
+            Of the file, which is replaced as a whole or not at all.
+        """
         save(self, path)
 
     def to_datatree(self) -> "DataTree":
@@ -196,110 +258,115 @@ class BNN(Settings):
         posterior = self.posterior_
         if not isinstance(posterior, Posterior):
             raise ValueError(f"method {self.method} keeps no draws of the weights")
-        if not is_sampled(posterior) or not hasattr(self, "_data"):
+        if not self._is_sampled or self._continuation is None:
             return to_datatree(posterior)
-        X, y, _ = self._data
-        each = self._log_likelihoods(posterior, X, y)
+        X, y = self._continuation.problem.X, self._continuation.problem.y
+        assert y is not None
+        each = self._log_likelihoods(X, y)
         return to_datatree(posterior, observed_data={"y": y}, log_likelihood={"y": each})
 
     def plot_prior(self, n: int = 8) -> Any:
-        """A figure: functions of the belief beside functions of the prior, along the columns."""
-        from goodprior.estimators.figures import plot_prior
+        """A figure: functions of the belief beside functions of the prior, along the columns.
 
+        Parameters
+        ----------
+        n
+            How many functions.
+        """
         if hasattr(self, "posterior_") and not hasattr(self, "prior_"):
             raise ValueError(f"method {self.method} has no prior over weights to draw from")
         check_is_fitted(self, "prior_")
         return plot_prior(self, n)
 
     def plot_posterior(self, X: Any = None, y: Any = None) -> Any:
-        """A figure: what is predicted along each column, the others at their means."""
-        from goodprior.estimators.figures import plot_posterior
+        """A figure: what is predicted along each column, the others at their means.
 
+        Parameters
+        ----------
+        X, y
+            Rows to show as dots (None: no dots).
+        """
         check_is_fitted(self, "posterior_")
         return plot_posterior(self, X, y)
 
     # The course of a fit
 
-    def _check_rows(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        checks.one_of("method", self.method, METHODS)
-        checks.one_of("start", self.start, ("mode", "prior"))
-        refuse_bad_columns(X)
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2, allow_nd=True
-        )
-        return X, self._targets(y)
+    def _seed(self) -> int:
+        return check_random_state(self.random_state).randint(2**31 - 1)
 
-    def _describe(
+    def _problem(
         self,
-        model: Model,
         X: np.ndarray,
         y: np.ndarray | None,
-        weights: np.ndarray | None = None,
+        method: Method,
+        *,
+        row_weights: np.ndarray | None = None,
+        target: tuple[float, float] = (0.0, 1.0),
     ) -> Problem:
-        """The problem that these rows pose, and what it says of units and beliefs."""
+        """The problem that these rows pose; `target` is the targets' scale where there is no y."""
         self.scaling_ = Scaling.fit(X, y if self.TASK == "regression" else None)
+        if y is None and self.TASK == "regression":
+            self.scaling_ = self.scaling_.with_targets(*target)
         table = X.reshape(-1, X.shape[-1])  # of images: the pixels, with a column for each channel
         self.box_ = np.stack([table.min(axis=0), table.max(axis=0)])
-        names = [column_name(self, i) for i in range(table.shape[1])]
+        observation = self._observation(1 if y is None or y.ndim == 1 else y.shape[1], method)
         self.belief_: ParsedBelief = parse_belief(
             self.belief,
             self.scaling_,
-            names,
+            [column_name(self, i) for i in range(table.shape[1])],
             task=self.TASK,
-            outputs=model.outputs,
+            outputs=observation.functions,
             images=X.ndim == 4,
         )
-        return Problem(self, model, self.belief_.belief, self.scaling_, X, y, weights)
+        return Problem(
+            X,
+            y,
+            observation,
+            self.belief_.belief,
+            belief_is_default=self.belief is None,
+            network=self.network_spec(),
+            scaling=self.scaling_,
+            prior=self.prior,
+            distance=self.distance,
+            row_weights=row_weights,
+        )
 
-    def _matched(self, problem: Problem, keep: Checkpoint, key: PRNGKeyArray) -> Prior:
-        """The prior, with a learned noise level beside it if there is one."""
-
-        def make() -> Prior:
-            prior, history = fit_prior(problem, key)
-            if history is not None:
-                self.history_ = history
-            return prior
-
-        self.prior_ = keep.once("prior", make, self.network)
-        wrap = problem.model.wrap
-        return wrap(self.prior_) if wrap else self.prior_
-
-    def _trained(
-        self, problem: Problem, keep: Checkpoint, key_prior: PRNGKeyArray, key: PRNGKeyArray
-    ) -> Posterior | Laplace:
-        """The posterior of a method that does not sample."""
-        prior = None
-        if self.method in trained.NO_PRIOR:
-            vars(self).pop("prior_", None)
-        else:
-            prior = self._matched(problem, keep, key_prior)
-        if self.method == "fbnn":
-            key_belief, key = jax.random.split(key)
-            problem = trained.with_fitted_belief(problem, key_belief)
-            if self.belief is None:
-                self.belief_ = fitted_to_rows(problem.belief)
-        method = trained.METHODS[self.method]
-        return keep.once("posterior", lambda: method(problem, prior, key), self.network)
-
-    def _look_back(self, reason: str | None) -> None:
-        """Say how the draws are."""
-        report = self.posterior_.report
-        self.n_iter_ = int(report.get("steps", report.get("epochs", 0))) or 1
-        self.stopped_: str | None = reason
-        self.diagnostics_: Diagnostics | None = diagnosed(self.posterior_)
+    def _read(self, fit: Fit, problem: Problem) -> None:
+        """Keep what was found, and say how the draws are."""
+        vars(self).pop("prior_", None)
+        if fit.prior is not None:
+            self.prior_ = fit.prior
+        if fit.history is not None:
+            self.history_ = fit.history
+        if fit.belief is not problem.belief:
+            self.belief_ = fitted_to_rows(fit.belief)
+        self.posterior_, self.stopped_ = fit.posterior, fit.stopped
+        report = fit.posterior.report
+        self.n_iter_ = report.steps if self._is_sampled else int(report.get("epochs", 0)) or 1
+        self.diagnostics_ = self._diagnose()
         if self.diagnostics_ is None:
             return
-        if reason is not None:
-            assert is_sampled(self.posterior_)
+        if fit.stopped is not None:
             warnings.warn(
-                f"sampling ended early because {reason}: {self.posterior_.draws_per_chain} draws "
-                "per chain were kept; sample_more goes on from there",
+                f"sampling ended early because {fit.stopped}: {fit.posterior.draws_per_chain} "
+                "draws per chain were kept; sample_more goes on from there",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         if self.verbose:
             for text in self.diagnostics_.warnings:
                 warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+    @property
+    def _is_sampled(self) -> bool:
+        posterior = getattr(self, "posterior_", None)
+        return isinstance(posterior, Posterior) and posterior.is_sampled
+
+    def _diagnose(self) -> Diagnostics | None:
+        """Whether to trust the draws, where there are enough to say."""
+        if not self._is_sampled or self.posterior_.probe.shape[1] < 4:
+            return None
+        return diagnose(self.posterior_)
 
     # New rows
 
@@ -309,8 +376,9 @@ class BNN(Settings):
         warn_if_far(self, X)
         return X
 
-    def _log_likelihoods(self, posterior: Posterior, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def _log_likelihoods(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The log density of each row under each draw, on the targets' own scale."""
+        posterior = self.posterior_
         likelihood = posterior.likelihood
         targets = likelihood.targets(self.scaling_.targets(y) if self.TASK == "regression" else y)
         each = jax.vmap(jax.vmap(likelihood.log_prob), in_axes=(0, None))
@@ -318,6 +386,13 @@ class BNN(Settings):
         if self.TASK == "regression":
             values = values - np.log(self.scaling_.y_std).sum()
         return values.reshape(posterior.chains, posterior.draws_per_chain, -1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle does not carry the training rows, unless `keep_rows` asks for it."""
+        state = super().__getstate__()
+        if not self.keep_rows:
+            state = {k: v for k, v in state.items() if k != "_continuation"}
+        return state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

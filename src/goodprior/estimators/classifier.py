@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from goodprior.beliefs.spec import Task
 from goodprior.estimators.base import BNN
 from goodprior.inference import Binary, Categorical, ClassPrediction, Likelihood
-from goodprior.pipeline.problem import Model
+from goodprior.pipeline import Method, ObservationModel
 
 
 class BNNClassifier(ClassifierMixin, BNN):
@@ -22,26 +22,35 @@ class BNNClassifier(ClassifierMixin, BNN):
     X may be images, of shape (rows, height, width, channels), with `network` one of `lenet5`,
     `vgg16`, `preresnet20`, or any equinox module that takes one image.
 
+    Examples
+    --------
     >>> import numpy as np
+    >>> from goodprior import SGHMC
     >>> X = np.linspace(-2, 2, 40)[:, None]
     >>> y = np.where(X[:, 0] > 0, "high", "low")
-    >>> model = BNNClassifier(hidden=(10,), chains=2, burn_in=50, draws=5, thinning=20,
-    ...                       random_state=0).fit(X, y)
+    >>> sampler = SGHMC(burn_in=50, thinning=20, batch_size=None)
+    >>> model = BNNClassifier(hidden=(10,), method=sampler, chains=2, draws=5, random_state=0)
+    >>> model = model.fit(X, y)
     >>> model.predict([[-2.0], [2.0]]).tolist(), model.predict_proba(X).shape
     (['low', 'high'], (40, 2))
     """
 
     TASK: ClassVar[Task] = "classification"
 
-    def _model(self, targets: int) -> Model:
-        if isinstance(self.likelihood, Likelihood):
-            likelihood = self.likelihood
-        elif self.likelihood != "auto":
-            raise ValueError(f"likelihood must be auto or an object, got {self.likelihood!r}")
-        else:
+    def _likelihood_problems(self, method: Method | None) -> list[str]:
+        likelihood = self.likelihood
+        if isinstance(likelihood, str) and likelihood == "auto":
+            return []
+        if isinstance(likelihood, Likelihood) and likelihood.is_classification:
+            return []
+        return [f"likelihood must be auto or one for classes, such as Binary(); got {likelihood!r}"]
+
+    def _observation(self, targets: int, method: Method) -> ObservationModel:
+        likelihood = self.likelihood
+        if not isinstance(likelihood, Likelihood):
             classes = len(getattr(self, "classes_", (0, 1)))
             likelihood = Binary() if classes == 2 else Categorical(classes)
-        return Model(likelihood, likelihood.outputs(1))
+        return ObservationModel(likelihood, likelihood.outputs(1))
 
     def _targets(self, y: Any) -> np.ndarray:
         check_classification_targets(y)
@@ -70,21 +79,41 @@ class BNNClassifier(ClassifierMixin, BNN):
         return prediction
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class, in the order of `classes_`."""
+        """The probability of each class, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X
+            New rows.
+        """
         found = np.asarray(self._prediction(X).probabilities, np.float64)
         return found / found.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class."""
+        """The most probable class.
+
+        Parameters
+        ----------
+        X
+            New rows.
+        """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
     def predict_uncertainty(self, X: Any) -> dict[str, np.ndarray]:
-        """In nats: the `entropy` of the probabilities, and the part that more data could remove."""
+        """The `entropy` of the probabilities in nats, and its `epistemic` part (mutual information).
+
+        More data could remove the latter.
+
+        Parameters
+        ----------
+        X
+            New rows.
+        """
         prediction = self._prediction(X)
         return {
             "entropy": np.asarray(prediction.entropy, np.float64),
-            "removable": np.asarray(prediction.mutual_information, np.float64),
+            "epistemic": np.asarray(prediction.mutual_information, np.float64),
         }
 
     def _functions(self, X: np.ndarray) -> np.ndarray:

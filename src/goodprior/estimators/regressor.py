@@ -2,53 +2,74 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from goodprior import checks
-from goodprior.beliefs.spec import LEAST_VARIANCE, NOISE, Task, noise_belief
+from goodprior.beliefs.spec import Task
 from goodprior.estimators.base import BNN
-from goodprior.inference import Gaussian, Heteroscedastic, Likelihood, Prediction, StudentT
+from goodprior.inference import Prediction
 from goodprior.inference.predictive import Of
-from goodprior.pipeline.problem import Model
-from goodprior.priors import LearnedNoise, Prior
-
-LIKELIHOODS = ("auto", "gaussian", "heteroscedastic", "student-t")
+from goodprior.pipeline import Method, ObservationModel
+from goodprior.pipeline.observation import regression_model, regression_problems
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
     """Bayesian neural network regression with a prior that says what functions are like.
 
-    prior: `gpi-g`, `gpi-h` or `gpi-nf`, matched to the belief; `fg` or `fh`, not matched; or a
-    prior object, such as the `prior_` of another estimator.
-    belief: what functions are like: `smooth` (the default), `rough`, `periodic`, a table such as
-    `{"lengthscale": {"age": 10}, "amplitude": 3}` in the columns' and the target's units, or a
-    belief object in standard units.
-    method: `sghmc` or `nuts` sample the posterior. Others approximate it: `laplace`, a Gaussian
-    around the mode, for the priors `fg` and `gpi-g`; `fbnn`, variational functions under a belief
-    with a density (None fits one to the rows), without a prior over weights; `ensemble`, as many
-    networks as `chains`, without prior or belief; `map`, one network, with no error bars of the
-    function. They take no notice of the sampler's settings but `chains` and `draws`.
-    likelihood: `heteroscedastic` (noise that is learned and depends on the inputs, the default
-    `auto` of most methods), `gaussian` (that of `laplace` and `fbnn`), `student-t`, or a likelihood
-    object.
-    noise_variance: of standardised targets for the latter two, or `auto` to learn it.
-    chains, burn_in, draws (per chain), thinning, batch_size, step_size, momentum_decay,
-    temperature: of the sampler; `auto` uses all rows in each step for small tables.
-    start: chains start near a `mode`, or at draws of the `prior`.
-    budget: seconds after which sampling ends with what there is.
-    hidden, activation: of the network; or `network`, any equinox module.
+    Parameters
+    ----------
+    prior
+        `gpi-g`, `gpi-h` or `gpi-nf` (Gaussian, hierarchical, normalising flow), matched to the
+        belief; `fg` or `fh` (fixed Gaussian, fixed hierarchical), not matched; or a prior object,
+        such as the `prior_` of another estimator.
+    belief
+        What functions are like: `smooth` (the default), `rough`, `periodic`, a table such as
+        `{"lengthscale": {"age": 10}, "amplitude": 3}` in the columns' and the target's units, or a
+        belief object in standard units.
+    method
+        A name or an object with settings of its own. `sghmc`, `SGHMC(...)`, and `nuts`,
+        `NUTS(...)`, sample the posterior. Others approximate it: `laplace`, `Laplace(...)`, a
+        Gaussian around the mode, for the priors `fg` and `gpi-g`; `fbnn`, `FBNN(...)`, variational
+        functions under a belief with a density (None fits one to the rows), without a prior over
+        weights; `ensemble`, `Ensemble(...)`, several networks without prior or belief; `map`,
+        `MAP(...)`, one network, with no error bars of the function.
+    hidden, activation
+        Of the network.
+    network
+        Any equinox module instead.
+    likelihood
+        `heteroscedastic` (noise that is learned and depends on the inputs, the default `auto` of
+        most methods), `gaussian` (that of `laplace` and `fbnn`), `student-t`, or a likelihood
+        object.
+    noise_variance
+        Of standardised targets for the latter two, or `auto` to learn it.
+    distance
+        By which the prior is matched: `energy`, or `wasserstein`, the paper's critic.
+    chains, draws
+        How many chains, and draws of each (None: the method's own numbers).
+    temperature
+        Of the posterior.
+    budget
+        Seconds after which sampling ends with what there is.
+    keep_rows
+        Whether a pickle carries the training rows, which `sample_more` needs.
+    random_state
+        Seed of all random numbers.
+    verbose
+        Whether progress is shown.
 
+    Examples
+    --------
     >>> import numpy as np
+    >>> from goodprior import SGHMC
     >>> X = np.linspace(-2, 2, 40)[:, None]
-    >>> model = BNNRegressor(hidden=(10,), chains=2, burn_in=50, draws=5, thinning=20,
-    ...                      random_state=0).fit(X, np.sin(X[:, 0]))
-    >>> mean, std = model.predict(X, return_std=True)
+    >>> sampler = SGHMC(burn_in=50, thinning=20, batch_size=None)
+    >>> model = BNNRegressor(hidden=(10,), method=sampler, chains=2, draws=5, random_state=0)
+    >>> mean, std = model.fit(X, np.sin(X[:, 0])).predict(X, return_std=True)
     >>> mean.shape, bool((std > 0).all())
     ((40,), True)
     """
@@ -57,28 +78,19 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
 
     noise_variance: Any = "auto"
 
-    def _model(self, targets: int) -> Model:
-        if isinstance(self.likelihood, Likelihood):
-            return Model(self.likelihood, targets)
-        kind = checks.one_of("likelihood", self.likelihood, LIKELIHOODS)
-        known_form = self.method in ("laplace", "fbnn")
-        if kind == "auto" and known_form:
-            kind = "gaussian"
-        if self.noise_variance != "auto":
-            variance = checks.positive("noise_variance", self.noise_variance)
-            if kind == "heteroscedastic":
-                raise ValueError("a heteroscedastic noise is learned: noise_variance must be auto")
-            if kind == "student-t":
-                return Model(StudentT(variance**0.5), targets)
-            return Model(Gaussian(variance), targets)
-        if kind == "student-t":
-            raise ValueError("a student-t noise needs a noise_variance: it is not learned")
-        if kind == "gaussian" and known_form:
-            return Model(Gaussian(exp(NOISE.location)), targets, learn_noise=True)
-        if kind == "gaussian":
-            return Model(Heteroscedastic(LEAST_VARIANCE), targets, wrap=_LearnedNoise(targets))
-        likelihood = Heteroscedastic(LEAST_VARIANCE, exp(NOISE.location))
-        return Model(likelihood, targets, noise=noise_belief(self.n_features_in_, targets))
+    def _likelihood_problems(self, method: Method | None) -> list[str]:
+        default = "heteroscedastic" if method is None else method.likelihood
+        return regression_problems(self.likelihood, self.noise_variance, default)
+
+    def _observation(self, targets: int, method: Method) -> ObservationModel:
+        return regression_model(
+            self.likelihood,
+            self.noise_variance,
+            targets=targets,
+            inputs=self.n_features_in_,
+            default=method.likelihood,
+            constant_noise=method.constant_noise,
+        )
 
     def _targets(self, y: Any) -> np.ndarray:
         numbers = self._known_targets(y)
@@ -124,13 +136,3 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         prediction = self.posterior_.likelihood.predict(self.posterior_.functions(X))
         assert isinstance(prediction, Prediction)
         return self._shape(prediction.rescale(self.scaling_.y_mean, self.scaling_.y_std).location)
-
-
-class _LearnedNoise:
-    """Puts a learned noise level beside a prior."""
-
-    def __init__(self, targets: int):
-        self.targets = targets
-
-    def __call__(self, prior: Prior) -> Prior:
-        return LearnedNoise(prior, NOISE, self.targets)

@@ -3,7 +3,6 @@
 `sample_posterior` runs several chains of a sampler and returns a `Posterior`.
 """
 
-from goodprior.inference.chains import SamplingError, StopSampling, sample_posterior
 from goodprior.inference.density import Density
 from goodprior.inference.likelihoods import (
     Binary,
@@ -15,6 +14,8 @@ from goodprior.inference.likelihoods import (
 )
 from goodprior.inference.posterior import Posterior
 from goodprior.inference.predictive import ClassPrediction, Prediction
+from goodprior.inference.sample import SamplingError, StopSampling, sample_posterior
+from goodprior.inference.samplers.base import Sampler, SamplerReport
 from goodprior.inference.samplers.nuts import NUTS
 from goodprior.inference.samplers.sghmc import SGHMC
 
@@ -30,6 +31,8 @@ __all__ = [
     "Likelihood",
     "Posterior",
     "Prediction",
+    "Sampler",
+    "SamplerReport",
     "SamplingError",
     "StopSampling",
     "StudentT",

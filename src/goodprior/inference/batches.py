@@ -20,7 +20,7 @@ class InMemory(NamedTuple):
 
     X: Array
     y: Array
-    weights: Float[Array, " rows"] | None = None
+    row_weights: Float[Array, " rows"] | None = None
 
     @property
     def rows(self) -> int:
@@ -37,8 +37,7 @@ class InMemory(NamedTuple):
 
     def part(self, rows: Int[AnyArray, " some"]) -> "InMemory":
         """These rows alone."""
-        weights = None if self.weights is None else self.weights[rows]
-        return InMemory(self.X[rows], self.y[rows], weights)
+        return InMemory(*(None if part is None else part[rows] for part in self))
 
 
 class OnDisk:

@@ -1,241 +1,301 @@
-"""Running chains: compiled chunks, driven from Python.
+"""The driver of chains: compiled chunks of any sampler's steps, run one after another from Python.
 
-A chunk is the stretch between two kept draws. Progress and interruptions live between chunks;
-everything that a later chunk needs is in the run's state, so that a run can go on at any time.
+A chunk is the stretch between two kept draws. Progress, checkpoints and interruptions live between
+chunks; all that a later chunk needs is in `RunState`, so that a run can go on at any time.
 """
 
-from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Key, PRNGKeyArray
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import Array, Float, Int, Key, PRNGKeyArray, PyTree
 
-from goodprior import checks
-from goodprior.data.scaling import Scaling
-from goodprior.inference.batches import Data, InMemory, OnDisk, first_row
+from goodprior.inference.batches import Data, InMemory, OnDisk, probe_rows
+from goodprior.inference.coordinates import joiner, split
 from goodprior.inference.density import Density
-from goodprior.inference.likelihoods import Likelihood
-from goodprior.inference.posterior import Posterior, output_shape, reference_rows
-from goodprior.inference.samplers.nuts import NUTS, NUTSRun
-from goodprior.inference.samplers.sghmc import SGHMC
-from goodprior.inference.samplers.sghmc_run import SGHMCRun
+from goodprior.inference.samplers.base import LogDensity, Sampler, SamplerReport, Totals
+from goodprior.networks import outputs, vectorize
+from goodprior.networks.vectorize import one_by_one
 from goodprior.priors import Prior
 from goodprior.priors.base import Latent
 
-Progress = Callable[[int, int, str], None]
+PROBE_POINTS = 50
+NOISE_BATCHES = 32  # minibatches from which the gradient's variance is measured
+CHAINS = PartitionSpec("chains")
 
 
-class StopSampling(Exception):
-    """Raised by a callback to end a run early, with the draws kept so far."""
+class Chain(NamedTuple):
+    """One chain: the sampler's state, the part of the latent that only `refresh` moves, totals."""
+
+    sampler: Any
+    held: PyTree
+    totals: Totals
 
 
-class SamplingError(FloatingPointError):
-    """Sampling met a value that is not finite; `posterior` has the draws kept before, if any."""
+class RunState(NamedTuple):
+    """All that is needed to go on: the chains (leaves with a leading axis), and the step count."""
 
-    def __init__(self, message: str, posterior: Posterior | None):
-        super().__init__(message)
-        self.posterior = posterior
+    chains: Chain
+    steps: Int[Array, ""]
 
 
-def sample_posterior(
-    prior: Prior,
-    likelihood: Likelihood,
-    X: object,
-    y: object,
-    *,
-    key: PRNGKeyArray,
-    sampler: SGHMC | NUTS | None = None,
-    chains: int = 4,
-    burn_in: int = 2000,
-    draws: int = 30,
-    thinning: int = 2000,
-    batch_size: int | None = 32,
-    temperature: float = 1.0,
-    scaling: Scaling | None = None,
-    weights: object = None,
-    start: Posterior | None = None,
-    go_on: Posterior | None = None,
-    on_progress: Progress | None = None,
-    on_chunk: Callable[[Posterior], None] | None = None,
-) -> Posterior:
-    """Sample the weights' posterior: `draws` per chain, `thinning` steps apart.
+class Chains:
+    """Chains in progress: a sampler, a density and rows that stay, and a `state` that goes on.
 
-    `sampler` is an `SGHMC` (the default) or a `NUTS`, which uses all rows whatever `batch_size`
-    says; `batch_size=None` does so for SGHMC. X may be a `numpy.memmap` that is larger than memory.
-    With a `scaling`, X and y are given on their original scale. Chains start at draws of the prior,
-    or where those of the posterior `start` ended (with a shorter step, say). A row counts as often
-    as its entry in `weights` says. The defaults are the paper's settings for small data sets.
-
-    `on_progress(steps done, in all, phase)` is called between chunks, `on_chunk` with the posterior
-    as it then is. `go_on` takes up a run where such a posterior left it: with the same other
-    arguments the draws are those of a run without a break, and with more `draws` it is longer.
-    Either callback may end the run by raising `StopSampling`.
-
-    >>> import jax
-    >>> from goodprior.inference import Gaussian
-    >>> from goodprior.networks import MLP
-    >>> from goodprior.priors import GaussianPrior
-    >>> X = jax.numpy.linspace(-1, 1, 40)[:, None]
-    >>> posterior = sample_posterior(
-    ...     GaussianPrior(MLP(1, (10,), 1, key=jax.random.key(0))), Gaussian(0.1), X, X**2,
-    ...     chains=2, burn_in=100, draws=3, thinning=50, key=jax.random.key(1))
-    >>> posterior.predict(X).mean.shape
-    (40, 1)
+    The chains are spread over the devices that JAX has (several CPU devices, or GPUs) as far as
+    their number allows; the draws do not depend on it.
     """
-    data = check_data(prior, likelihood, X, y, scaling, weights)
-    checks.whole("chains", chains)
-    checks.whole("burn_in", burn_in, least=0)
-    checks.whole("draws", draws)
-    checks.whole("thinning", thinning)
-    if isinstance(sampler, NUTS):
-        sampler.check(prior)
-        batch_size = None
-    if batch_size is not None and checks.whole("batch_size", batch_size) > data.rows:
-        raise ValueError(
-            f"batch_size is {batch_size}, but there are only {data.rows} rows; "
-            "use a smaller one, or None for all rows"
-        )
-    density = Density(prior, likelihood, data.rows, checks.positive("temperature", temperature))
-    key_start, key = jax.random.split(key)
-    latents = _start(prior, start, chains, key_start)
-    if not isinstance(sampler, NUTS):
-        run = SGHMCRun(density, sampler or SGHMC(), data, batch_size, latents, key)
-    elif isinstance(data, InMemory):
-        run = NUTSRun(density, sampler, data, latents, key)
-    else:
-        raise ValueError("NUTS uses all rows in every step, so they must fit into memory")
-    if go_on is not None:
-        _check_same(go_on, run)
-        run.go_on_from(go_on.ending, go_on.report["steps"])
-    reference = reference_rows(prior, data)
-    return _drive(run, burn_in, draws, thinning, scaling, reference, go_on, on_progress, on_chunk)
 
-
-def _check_same(posterior: Posterior, run: SGHMCRun | NUTSRun) -> None:
-    """Refuse to go on from a run of another kind."""
-    found, needed = jax.eval_shape(lambda: (posterior.ending, run.ending))
-    if jax.tree.structure(found) != jax.tree.structure(needed) or any(
-        jnp.shape(a) != jnp.shape(b)
-        for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(needed), strict=True)
+    def __init__(
+        self, density: Density, sampler: Sampler, data: Data, latents: Latent, key: PRNGKeyArray
     ):
-        raise ValueError(
-            "go_on must be a posterior of the same prior, likelihood, sampler and chains, as "
-            "`sample_posterior` returned it or gave to `on_chunk`"
+        self.density, self.sampler = density, sampler
+        self.batch_size = None if sampler.batch_size == data.rows else sampler.batch_size
+        if isinstance(data, OnDisk) and self.batch_size is None:
+            raise ValueError(
+                "rows on disk cannot all be used in every step: use a sampler with a batch_size"
+            )
+        count = len(jax.tree.leaves(latents)[0])
+        self.mesh = _mesh(count)
+        everywhere = NamedSharding(self.mesh, PartitionSpec())
+        self.data = jax.device_put(data, everywhere) if isinstance(data, InMemory) else data
+        probe_x, *_ = data.gather(probe_rows(data.rows, PROBE_POINTS))  # type: ignore[arg-type]
+        self.probe_x = jax.device_put(jnp.asarray(probe_x), everywhere)
+        key_steps, self.key_report = jax.random.split(key)
+        by_chain = NamedSharding(self.mesh, CHAINS)
+        self.keys = jax.device_put(jax.random.split(key_steps, count), by_chain)
+        self.chains = jax.device_put(_start(density.prior, sampler, latents, self.keys), by_chain)
+        self.steps = 0
+
+    @property
+    def state(self) -> RunState:
+        """All that is needed to go on from here."""
+        return RunState(self.chains, jnp.asarray(self.steps))
+
+    def resume(self, state: RunState) -> None:
+        """Take up another run of the same settings where it was left."""
+        found, needed = jax.eval_shape(lambda: (state, self.state))
+        if jax.tree.structure(found) != jax.tree.structure(needed) or any(
+            jnp.shape(a) != jnp.shape(b)
+            for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(needed), strict=True)
+        ):
+            raise ValueError(
+                "resume must be a posterior of the same prior, likelihood, sampler and chains, as "
+                "`sample_posterior` returned it or gave to `on_chunk`"
+            )
+        self.chains = jax.device_put(state.chains, NamedSharding(self.mesh, CHAINS))
+        self.steps = int(state.steps)
+
+    def advance(self, steps: int, *, warming_up: bool) -> Float[np.ndarray, "chains times values"]:
+        """Go on by so many steps; returns the probe trace of the chunk."""
+        times = max(1, steps // self.sampler.probe_every)
+        ends = self.steps + np.linspace(0, steps, times + 1).round().astype(np.int32)
+        stretches = Stretch(jnp.asarray(ends[:-1]), jnp.asarray(np.diff(ends)))
+        longest = int(np.diff(ends).max())
+        rows = None
+        if self.batch_size is not None:
+            rows = _rows(self.keys, stretches.start, longest, self.batch_size, self.data.rows)
+        data, picked = self.data, rows
+        if isinstance(data, OnDisk):
+            data, picked = None, data.gather(np.asarray(rows))
+        self.chains, probe = _advance(
+            _Program(self.density, self.sampler, self.mesh, longest, warming_up),
+            data,
+            picked,
+            self.probe_x,
+            self.chains,
+            self.keys,
+            stretches,
+        )
+        self.steps += steps
+        return np.asarray(probe)
+
+    @property
+    def finite(self) -> bool:
+        """Whether all chains are where numbers are finite."""
+        return bool(jnp.isfinite(self.chains.sampler.position).all())
+
+    def latents(self) -> Latent:
+        """Where the chains stand; leaves have a leading axis over chains."""
+        return _latents(self.density.prior, self.chains)
+
+    def report(self) -> SamplerReport:
+        """What the sampler says of the run so far."""
+        variance = None
+        if self.batch_size is not None:
+            shape = (NOISE_BATCHES, self.batch_size)
+            rows = jax.random.randint(self.key_report, shape, 0, self.data.rows)
+            batches = jax.tree.map(jnp.asarray, self.data.gather(np.asarray(rows)))
+            variance = _gradient_variance(self.density, batches, self.chains)
+        return self.sampler.summary(
+            self.chains.sampler,
+            self.chains.totals,
+            steps=self.steps,
+            temperature=float(self.density.temperature),
+            gradient_variance=variance,
         )
 
 
-def _start(prior: Prior, posterior: Posterior | None, chains: int, key: PRNGKeyArray) -> Latent:
-    """Where the chains begin; leaves have a leading axis over chains."""
-    if posterior is None:
-        return _starts(prior, jax.random.split(key, chains))
-    if posterior.chains != chains:
-        raise ValueError(
-            f"start has {posterior.chains} chains, but {chains} are asked for; they must agree"
-        )
-    last = jax.tree.map(lambda leaf: jnp.asarray(leaf[:, -1]), posterior.draws)
-    if jax.tree.structure(last) != jax.tree.structure(jax.eval_shape(prior.sample, key)):
-        raise ValueError("start must be a posterior of the same kind of prior and network")
-    return last
+class Stretch(NamedTuple):
+    """The steps between two entries of the probe trace."""
+
+    start: Int[Array, ""]
+    length: Int[Array, ""]
+
+
+class _Program(eqx.Module):
+    """What a compiled chunk is made for."""
+
+    density: Density
+    sampler: Sampler
+    mesh: Mesh = eqx.field(static=True)
+    longest: int = eqx.field(static=True)  # of its stretches
+    warming_up: bool = eqx.field(static=True)
+
+
+def _mesh(chains: int) -> Mesh:
+    """As many devices as divide the number of chains."""
+    devices = jax.devices()
+    count = max(n for n in range(1, len(devices) + 1) if chains % n == 0)
+    return Mesh(np.array(devices[:count]), ("chains",))
 
 
 @eqx.filter_jit
-def _starts(prior: Prior, keys: Key[Array, " chains"]) -> Latent:
-    return jax.vmap(prior.start)(keys)
+def _start(prior: Prior, sampler: Sampler, latents: Latent, keys: Key[Array, " chains"]) -> Chain:
+    def one(latent: Latent, key: PRNGKeyArray) -> Chain:
+        position, held = split(prior, latent)
+        return Chain(sampler.init(key, position), held, Totals.zero())
+
+    return jax.vmap(one)(latents, keys)
 
 
-def check_data(
-    prior: Prior,
-    likelihood: Likelihood,
-    X: object,
-    y: object,
-    scaling: Scaling | None,
-    weights: object = None,
-) -> Data:
-    """The rows in the network's units, once they are known to fit network and likelihood."""
-    if isinstance(X, np.memmap):
-        data = OnDisk(X, np.asanyarray(y), scaling, likelihood)
-    else:
-        if scaling is not None:
-            X, y = scaling.inputs(X), scaling.targets(y)
-        data = InMemory(checks.rows("X", X), likelihood.targets(y), _weights(weights))
-        if len(data.X) != len(data.y):
-            raise ValueError(f"X and y must have as many rows: {len(data.X)} and {len(data.y)}")
-        if data.weights is not None and len(data.weights) != len(data.X):
-            raise ValueError(f"weights must have {len(data.X)} entries, one for each row of X")
-    x, target = first_row(data)
-    latent = jax.eval_shape(prior.sample, jax.random.key(0))
-    shape = output_shape(prior, latent, x)
-    needed = likelihood.outputs(1 if target.ndim == 0 else len(target))
-    if shape != (needed,):
-        raise ValueError(
-            f"{type(likelihood).__name__} needs a network with {needed} outputs for these "
-            f"targets, but it returns {shape}"
-        )
-    return data
+@eqx.filter_jit
+def _latents(prior: Prior, chains: Chain) -> Latent:
+    return jax.vmap(joiner(prior))(chains.sampler.position, chains.held)
 
 
-def _weights(weights: object) -> Array | None:
-    if weights is None:
-        return None
-    values = checks.matrix("weights", np.asarray(weights, np.float64).reshape(-1, 1))[:, 0]
-    if bool((values < 0).any()) or not bool((values > 0).any()):
-        raise ValueError("weights must not be negative, and some must be above zero")
-    return values
+def _target(density: Density, held: PyTree) -> LogDensity:
+    """The log density by the coordinates that samplers move."""
+    join = joiner(density.prior)
+    return lambda position, batch: density(join(position, held), *batch)
 
 
-def _drive(
-    run: SGHMCRun | NUTSRun,
-    burn_in: int,
-    draws: int,
-    thinning: int,
-    scaling: Scaling | None,
-    reference: np.ndarray | None,
-    before: Posterior | None,
-    on_progress: Progress | None,
-    on_chunk: Callable[[Posterior], None] | None,
-) -> Posterior:
-    """Burn in, then keep a draw after every `thinning` steps, until there are `draws`."""
-    total = burn_in + draws * thinning
-    empty = jax.tree.map(lambda leaf: np.asarray(leaf)[:, None][:, :0], run.latents())
-    kept = [empty if before is None else before.draws]
-    probes = [] if before is None or not before.draws_per_chain else [before.probe]
+@eqx.filter_jit
+def _rows(
+    keys: Key[Array, " chains"],
+    starts: Int[Array, " times"],
+    steps: int,
+    batch_size: int,
+    rows: int,
+) -> Int[Array, "chains times steps batch"]:
+    """The rows of each minibatch, drawn with replacement, for each chain, stretch and step."""
 
-    def posterior(run: SGHMCRun | NUTSRun) -> Posterior:
-        stacked = jax.tree.map(lambda *leaves: np.concatenate(leaves, axis=1), *kept)
-        chains = len(jax.tree.leaves(stacked)[0])
-        trace = np.concatenate(probes, axis=1) if probes else np.zeros((chains, 0, 0), np.float32)
-        ending = jax.tree.map(lambda leaf: np.asarray(leaf), run.ending)
-        prior, likelihood = run.density.prior, run.density.likelihood
-        return Posterior(
-            prior, likelihood, stacked, trace, run.report(), scaling, ending, reference
-        )
+    def one(key: PRNGKeyArray, start: Array) -> Array:
+        _, key_rows = jax.random.split(jax.random.fold_in(key, start))
+        return jax.random.randint(key_rows, (steps, batch_size), 0, rows)
 
-    def look(phase: str) -> None:
-        if not run.finite:
-            raise SamplingError(
-                f"a chain left the finite numbers by step {run.steps} ({phase}). The step is "
-                "probably too long for this posterior: try a smaller step_size, a longer burn_in "
-                "or a larger batch_size",
-                posterior(run) if len(kept) > 1 else None,
-            )
-        if on_progress is not None:
-            on_progress(run.steps, total, phase)
-        if on_chunk is not None and phase == "burn-in":
-            on_chunk(posterior(run))
+    over_times = jax.vmap(one, in_axes=(None, 0))
+    return jax.vmap(over_times, in_axes=(0, None))(keys, starts)
 
-    try:
-        run.burn_in(burn_in, thinning, look)
-        while run.steps < total:
-            probe = run.advance(thinning)
-            draw = jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], run.latents())
-            if run.finite:
-                probes.append(probe)
-                kept.append(draw)
-            look("sampling")
-            if on_chunk is not None:
-                on_chunk(posterior(run))
-    except StopSampling:
-        pass
-    return posterior(run)
+
+@eqx.filter_jit
+def _advance(
+    program: _Program,
+    data: InMemory | None,
+    picked: PyTree,
+    probe_x: Array,
+    chains: Chain,
+    keys: Key[Array, " chains"],
+    stretches: Stretch,
+) -> tuple[Chain, Float[Array, "chains times values"]]:
+    """All chains through all stretches, with a probe of their functions after each.
+
+    `picked` has the rows of every minibatch in `data`, or the minibatches themselves where the
+    data are on disk, or nothing: then every step uses all the data.
+    """
+    each = vectorize(program.density.prior) if program.sampler.vectorised else one_by_one
+    everywhere = PartitionSpec()
+
+    @partial(
+        jax.shard_map,
+        mesh=program.mesh,
+        in_specs=(everywhere, CHAINS, everywhere, CHAINS, CHAINS, everywhere),
+        out_specs=CHAINS,
+        check_vma=False,
+    )
+    def on_each_device(data, picked, probe_x, chains, keys, stretches):
+        go = partial(_one_chain, program, data, probe_x, stretches)
+        return each(go)(chains, keys, picked)
+
+    return on_each_device(data, picked, probe_x, chains, keys, stretches)
+
+
+def _one_chain(
+    program: _Program,
+    data: InMemory | None,
+    probe_x: Array,
+    stretches: Stretch,
+    chain: Chain,
+    key: PRNGKeyArray,
+    picked: PyTree,
+) -> tuple[Chain, Float[Array, "times values"]]:
+    """One chain through all stretches."""
+    prior = program.density.prior
+    join = joiner(prior)
+
+    def go(chain: Chain, stretch: tuple[Stretch, PyTree]) -> tuple[Chain, Array]:
+        (start, length), picked = stretch
+        key_steps, _ = jax.random.split(jax.random.fold_in(key, start))
+        step_keys = jax.random.split(key_steps, program.longest)
+
+        def step(i: Array, chain: Chain) -> Chain:
+            step_key, now = jax.tree.map(lambda a: a[i], (step_keys, picked))
+            if prior.refresh_every:
+                due = (start + i) % prior.refresh_every == 0
+                refresh = partial(_refresh, program, step_key)
+                chain = jax.lax.cond(due, refresh, lambda chain: chain, chain)
+            batch = now if data is None else data.batch if now is None else data.gather(now)
+            return _step(program, step_key, chain, batch, start + i)
+
+        chain = jax.lax.fori_loop(0, length, step, chain)
+        network = prior.weights(join(chain.sampler.position, chain.held))
+        return chain, outputs(network, probe_x).ravel()
+
+    return jax.lax.scan(go, chain, (stretches, picked))
+
+
+def _step(
+    program: _Program, key: PRNGKeyArray, chain: Chain, batch: PyTree, number: Int[Array, ""]
+) -> Chain:
+    target, sampler = _target(program.density, chain.held), program.sampler
+    if program.warming_up:
+        state, _ = sampler.warm_up(key, chain.sampler, batch, target, number)
+        return chain._replace(sampler=state)
+    state, info = sampler.step(key, chain.sampler, batch, target)
+    return chain._replace(sampler=state, totals=chain.totals.add(info))
+
+
+def _refresh(program: _Program, key: PRNGKeyArray, chain: Chain) -> Chain:
+    """The exact draw of what the sampler does not move (a Gibbs step)."""
+    prior = program.density.prior
+    latent = joiner(prior)(chain.sampler.position, chain.held)
+    position, held = split(prior, prior.refresh(jax.random.fold_in(key, 1), latent))
+    return chain._replace(sampler=program.sampler.relocate(chain.sampler, position), held=held)
+
+
+@eqx.filter_jit
+def _gradient_variance(
+    density: Density, batches: tuple[Array, ...], chains: Chain
+) -> Float[Array, "chains dim"]:
+    """The variance of the minibatch gradient where each chain stands."""
+
+    def one(chain: Chain) -> Array:
+        gradient = jax.grad(_target(density, chain.held))
+        each = jax.lax.map(lambda batch: gradient(chain.sampler.position, batch), batches)
+        return each.var(axis=0, ddof=1)
+
+    return jax.lax.map(one, chains)

@@ -25,16 +25,16 @@ class Density(eqx.Module):
     temperature: float = 1.0
 
     def log_likelihood(
-        self, latent: Latent, X: Array, y: Array, weights: Array | None = None
+        self, latent: Latent, X: Array, y: Array, row_weights: Array | None = None
     ) -> Float[Array, ""]:
         """The log likelihood of these rows, summed; a weight counts a row that many times."""
         each = jax.vmap(self.likelihood.log_prob)(outputs(self.prior.weights(latent), X), y)
-        return jnp.sum(each if weights is None else weights * each)
+        return jnp.sum(each if row_weights is None else row_weights * each)
 
     def __call__(
-        self, latent: Latent, X: Array, y: Array, weights: Array | None = None
+        self, latent: Latent, X: Array, y: Array, row_weights: Array | None = None
     ) -> Float[Array, ""]:
         """The log density, estimated from a batch of rows (all of them: exact)."""
         scale = self.rows / len(X)
-        log_likelihood = scale * self.log_likelihood(latent, X, y, weights)
+        log_likelihood = scale * self.log_likelihood(latent, X, y, row_weights)
         return (log_likelihood + self.prior.log_prob(latent)) / self.temperature

@@ -1,6 +1,7 @@
 """Likelihoods: how a network's outputs explain the targets (paper, appendix A.2)."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -15,6 +16,8 @@ from goodprior.inference.predictive import ClassPrediction, Prediction
 
 class Likelihood(eqx.Module):
     """The contract: targets are checked once, their density is stated for one row."""
+
+    is_classification: ClassVar[bool] = False
 
     @abstractmethod
     def targets(self, y: object) -> Array:
@@ -125,6 +128,8 @@ class Heteroscedastic(Likelihood):
 class Categorical(Likelihood):
     """Classes 0 … classes - 1 with softmax probabilities, one output per class."""
 
+    is_classification: ClassVar[bool] = True
+
     classes: int = eqx.field(static=True)
 
     def __check_init__(self):
@@ -145,6 +150,8 @@ class Categorical(Likelihood):
 
 class Binary(Likelihood):
     """Two classes, 0 and 1, with one output: the logit of class 1."""
+
+    is_classification: ClassVar[bool] = True
 
     def targets(self, y: object) -> Int[Array, " rows"]:
         return checks.labels("y", y, 2)

@@ -1,6 +1,7 @@
 """The posterior: draws, what they predict, and how they came about."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -11,8 +12,11 @@ from jaxtyping import Array, Float
 from goodprior import checks
 from goodprior.data.scaling import Scaling
 from goodprior.inference.batches import AnyArray, Data, probe_rows
+from goodprior.inference.chains import RunState
 from goodprior.inference.likelihoods import Likelihood
 from goodprior.inference.predictive import ClassPrediction, Prediction
+from goodprior.inference.samplers.base import SamplerReport
+from goodprior.inference.validation import output_shape
 from goodprior.networks.batch_norm import (
     Statistics,
     batch_statistics,
@@ -23,40 +27,55 @@ from goodprior.networks.batch_norm import (
 from goodprior.priors import Prior
 from goodprior.priors.base import Latent
 
-if TYPE_CHECKING:
-    from xarray import DataTree
-
 BLOCK = 4_000_000  # outputs and hidden units evaluated at once when predicting
 PIXELS = 1_000_000  # inputs evaluated at once: an image needs more memory than its outputs
 REFERENCE = 256  # rows whose statistics stand for all in networks with batch normalisation
 
 
 class Posterior(eqx.Module):
-    """Draws of the latent, stacked: every leaf has leading axes (chains, draws).
+    """Draws of the latent, and what is needed to predict with them.
 
-    `probe` traces function values at a few points between draws, for diagnostics. `report` holds
-    what the sampler says of itself (temperatures, clamped noise, divergences). With a `scaling`,
-    inputs and predictions are on the original scale of the data. `ending` is where the sampler
-    stood after the last draw, so that it can go on from there. `reference` are the training rows
-    whose statistics normalise a network with batch normalisation, so that a prediction does not
-    depend on the other rows (None where there is no such layer).
+    Parameters
+    ----------
+    prior, likelihood
+        What the draws are the posterior of.
+    draws
+        Latents, stacked: every leaf has leading axes (chains, draws).
+    probe
+        Trace of function values at a few training rows between draws, for diagnostics.
+    report
+        What the sampler says of itself (a `SamplerReport`), or what training was like.
+    scaling
+        If there is one, inputs and predictions are on the original scale of the data.
+    run_state
+        Where the sampler stood after the last draw, to go on from there (None: not sampled).
+    reference
+        Training rows whose statistics normalise a network with batch normalisation, so that a
+        prediction does not depend on the other rows (None where there is no such layer).
     """
 
     prior: Prior
     likelihood: Likelihood
     draws: Latent
     probe: Float[np.ndarray, "chains times values"]
-    report: dict[str, Any]
+    report: SamplerReport | Mapping[str, Any]
     scaling: Scaling | None = None
-    ending: Any = None
+    run_state: RunState | None = None
     reference: Float[AnyArray, "rows ..."] | None = None
 
     @property
+    def is_sampled(self) -> bool:
+        """Whether a sampler drew it, so that it has chains that can go on."""
+        return self.run_state is not None
+
+    @property
     def chains(self) -> int:
+        """How many chains there are."""
         return jax.tree.leaves(self.draws)[0].shape[0]
 
     @property
     def draws_per_chain(self) -> int:
+        """How many draws each chain has."""
         return jax.tree.leaves(self.draws)[0].shape[1]
 
     def functions(self, X: object) -> Float[Array, "draws points out"]:
@@ -85,12 +104,6 @@ class Posterior(eqx.Module):
             return prediction
         return prediction.rescale(self.scaling.y_mean, self.scaling.y_std)
 
-    def to_datatree(self) -> "DataTree":
-        """The draws and the probe trace as an `xarray.DataTree`, for ArviZ or a netCDF file."""
-        from goodprior.inference.export import to_datatree
-
-        return to_datatree(self)
-
 
 def reference_rows(prior: Prior, data: Data) -> Float[np.ndarray, "rows ..."] | None:
     """Evenly spread training rows, if the network normalises by the statistics of a batch."""
@@ -99,21 +112,6 @@ def reference_rows(prior: Prior, data: Data) -> Float[np.ndarray, "rows ..."] | 
         return None
     X, *_ = data.gather(probe_rows(data.rows, REFERENCE))
     return np.asarray(X)
-
-
-def output_shape(prior: Prior, latent: Latent, row: Float[Array, " ..."]) -> tuple[int, ...]:
-    """The shape of the network's outputs for a row of X, or a `ValueError` if it takes no such."""
-    try:
-        found = jax.eval_shape(lambda latent: outputs(prior.weights(latent), row[None]), latent)
-    except TypeError as error:
-        raise ValueError(
-            f"the network does not take rows of X, which has {_columns(row)}: {error}"
-        ) from error
-    return found.shape[1:]
-
-
-def _columns(row: Float[Array, "..."]) -> str:
-    return f"{len(row)} columns" if row.ndim == 1 else f"images of shape {row.shape}"
 
 
 @eqx.filter_jit

@@ -24,8 +24,9 @@ def vectorize(network: PyTree) -> Callable[[Callable[..., Any]], Callable[..., A
     """
     if jax.default_backend() != "cpu" or not layers(network, Conv, eqx.nn.Conv):
         return jax.vmap
-    return _one_by_one
+    return one_by_one
 
 
-def _one_by_one(function: Callable[..., Any]) -> Callable[..., Any]:
+def one_by_one(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function applied to one leading index after another (`jax.lax.map`)."""
     return lambda *arguments: jax.lax.map(lambda each: function(*each), arguments)

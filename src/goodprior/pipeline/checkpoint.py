@@ -1,19 +1,19 @@
 """Checkpoints of a fit: a folder from which the same fit goes on after any interruption."""
 
-import hashlib
 import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import numpy as np
 
 from goodprior import storage
 
 SHARE = 0.05  # of the time that writing may take
 # Settings that another run of the same fit may change: how long it is to be, and what it says.
-FREE = ("draws", "budget", "verbose", "random_state")
+FREE = ("draws", "budget", "verbose", "random_state", "keep_rows")
 
 
 class Checkpoint:
@@ -38,7 +38,8 @@ class Checkpoint:
         """The seed of the fit in this folder: the given one, or that of the fit begun earlier."""
         if self.folder is None:
             return seed
-        print_ = _fingerprint(settings, arrays)
+        bound = {name: value for name, value in settings.items() if name not in FREE}
+        print_ = storage.fingerprint({"settings": bound, "arrays": list(arrays)})
         known = self.get("fit")
         if known is None:
             self.put("fit", {"fingerprint": print_, "seed": seed})
@@ -54,7 +55,7 @@ class Checkpoint:
         """What was put for this stage, or None."""
         if self.folder is None or not self._path(stage).exists():
             return None
-        own = None if isinstance(network, str) else network
+        own = network if isinstance(network, eqx.Module) else None
         return storage.read(self._path(stage), kind=stage, network=own)
 
     def once(self, stage: str, make: Callable[[], Any], network: Any = None) -> Any:
@@ -80,13 +81,3 @@ class Checkpoint:
     def _path(self, stage: str) -> Path:
         assert self.folder is not None
         return self.folder / f"{stage}.safetensors"
-
-
-def _fingerprint(settings: dict[str, Any], arrays: tuple[np.ndarray | None, ...]) -> str:
-    bound = sorted((name, value) for name, value in settings.items() if name not in FREE)
-    digest = hashlib.sha256(repr(bound).encode())
-    for array in arrays:
-        found = np.ascontiguousarray([] if array is None else array)
-        digest.update(repr((found.shape, str(found.dtype))).encode())
-        digest.update(found.tobytes() if found.dtype != object else repr(found.tolist()).encode())
-    return digest.hexdigest()

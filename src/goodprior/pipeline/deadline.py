@@ -15,7 +15,8 @@ class Deadline:
     """Raises `StopSampling` at the next `look` after the budget is spent or Ctrl-C was pressed.
 
     A second Ctrl-C interrupts at once, as usual. `reason` says what ended the run, if anything did.
-    With `say`, the first one is answered on the standard error.
+    With `say`, the first one is answered on the standard error. Where nothing looks at it, it is
+    not `active`, and Ctrl-C interrupts as usual.
 
     >>> with Deadline(None) as deadline:
     ...     deadline.look()
@@ -23,15 +24,15 @@ class Deadline:
     True
     """
 
-    def __init__(self, seconds: float | None, *, say: bool = False):
+    def __init__(self, seconds: float | None, *, say: bool = False, active: bool = True):
         self.end = None if seconds is None else time.monotonic() + seconds
         self.pressed = False
-        self.say = say
+        self.say, self.active = say, active
         self.reason: str | None = None
         self._before = None
 
     def __enter__(self) -> "Deadline":
-        if threading.current_thread() is threading.main_thread():
+        if self.active and threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._press)
         return self
 

@@ -1,118 +1,93 @@
-"""What is to be explained, and how: what every method of the estimators is given."""
+"""What is to be explained, and how: what every method is given."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PRNGKeyArray
 
-from goodprior import checks
 from goodprior.beliefs import Belief, MeasurementSet, Rows, Stacked, rows_and_box
 from goodprior.data.scaling import Scaling
 from goodprior.inference import Likelihood
-from goodprior.matching import match
-from goodprior.matching.match import History
-from goodprior.networks import IMAGE_NETWORKS, MLP
-from goodprior.pipeline.settings import Settings
-from goodprior.priors import HierarchicalPrior, Prior, is_matched, named_prior
-from goodprior.progress import Tracker, tracking
+from goodprior.matching import Distance
+from goodprior.pipeline.network import NetworkSpec
+from goodprior.pipeline.observation import ObservationModel
+from goodprior.priors import Prior
+
+IMAGE_POINTS = 32  # images at which belief and prior are compared
 
 
-class Model(NamedTuple):
-    """How outputs explain targets: what `fit` needs to know beside network and prior."""
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows on their original scale, the belief about them, and how a network explains them.
 
-    likelihood: Likelihood
-    outputs: int  # of the network, for functions
-    noise: Belief | None = None  # about further outputs: log noise variances
-    wrap: Callable[[Prior], Prior] | None = None  # puts a learned noise level beside the prior
-    learn_noise: bool = False  # the likelihood's variance is only where the method starts
+    Parameters
+    ----------
+    X, y
+        Training rows, or images, and targets (None: only a prior is wanted).
+    observation
+        Likelihood and noise.
+    belief
+        About functions of standardised inputs.
+    belief_is_default
+        Nobody asked for this belief: a method may find a better one in the rows.
+    network
+        A `NetworkSpec`, or any equinox module.
+    scaling
+        Between original and standardised units (None: they are standardised already).
+    prior
+        One of the paper's names (`fg`, `fh`, `gpi-g`, `gpi-h`, `gpi-nf`) or a prior object.
+    match_given
+        Whether a prior that is given as an object is matched, too.
+    hierarchical_form
+        In which coordinates hierarchical priors are sampled; the paper's is `gibbs`.
+    distance, match_options
+        How the prior is matched: the distance and further arguments of `match`.
+    points
+        Where belief and prior are compared (None: rows and their box, or images).
+    row_weights
+        How often each row counts (None: once).
+    """
 
-
-class Problem(NamedTuple):
-    """Rows on their original scale, with settings and belief."""
-
-    settings: Settings
-    model: Model
-    belief: Belief
-    scaling: Scaling
     X: np.ndarray
-    y: np.ndarray | None = None  # None: only the prior is wanted
-    weights: np.ndarray | None = None
+    y: np.ndarray | None
+    observation: ObservationModel
+    belief: Belief
+    belief_is_default: bool = False
+    network: Any = field(default_factory=NetworkSpec)
+    scaling: Scaling | None = None
+    prior: str | Prior = "gpi-g"
+    match_given: bool = False
+    hierarchical_form: str = "noncentred"
+    distance: str | Distance = "energy"
+    match_options: tuple[tuple[str, Any], ...] = ()
+    points: MeasurementSet | None = None
+    row_weights: np.ndarray | None = None
 
     @property
     def rows(self) -> int:
+        """How many there are."""
         return len(self.X)
 
-    def network(self) -> Any:
-        """The given network, a named one for images, or one of the given widths."""
-        said, images = self.settings.network, self.X.ndim == 4
-        names = ", ".join(IMAGE_NETWORKS)
-        width = self.model.outputs * (1 if self.model.noise is None else 2)
-        if isinstance(said, str):
-            build = IMAGE_NETWORKS[checks.one_of("network", said, IMAGE_NETWORKS)]
-            if not images:
-                raise ValueError(
-                    f"the networks {names} take images, of shape (rows, height, width, channels); "
-                    f"the shape of X is {self.X.shape}"
-                )
-            return _unset(lambda key: build(self.X.shape[1:], width, key=key))
-        if said is not None:
-            return said
-        if images:
-            raise ValueError(f"images need a network: one of {names}, or an equinox module")
-        hidden, activation = tuple(self.settings.hidden), self.settings.activation
-        inputs = self.X.shape[1]
-        return _unset(lambda key: MLP(inputs, hidden, width, activation=activation, key=key))
+    @property
+    def likelihood(self) -> Likelihood:
+        """Of the targets given the network's outputs."""
+        return self.observation.likelihood
 
-    def points(self) -> MeasurementSet:
-        """The paper's measurement sets: rows and their box, or 32 of the images."""
-        x = self.scaling.inputs(self.X)
-        return Rows(x, 32) if x.ndim == 4 else rows_and_box(x)
+    @property
+    def function_belief(self) -> Belief:
+        """About all outputs of the network, the log noise variances included."""
+        noise = self.observation.noise_belief
+        return self.belief if noise is None else Stacked((self.belief, noise))
 
-    def tracking(self, task: str) -> AbstractContextManager[Tracker]:
-        """Progress, where it is wanted."""
-        return tracking(task, quiet=not self.settings.verbose)
+    def build_network(self) -> Any:
+        """The given network, or the one that the spec describes."""
+        if isinstance(self.network, NetworkSpec):
+            return self.network.build(self.X.shape[1:], self.observation.outputs)
+        return self.network
 
-
-def _unset(build: Callable[[PRNGKeyArray], Any]) -> Any:
-    """The network with zeros: its prior draws the weights, and drawing them twice takes seconds."""
-    shapes = eqx.filter_eval_shape(build, jax.random.key(0))
-    return jax.tree.map(
-        lambda leaf: (
-            jnp.zeros(leaf.shape, leaf.dtype) if isinstance(leaf, jax.ShapeDtypeStruct) else leaf
-        ),
-        shapes,
-    )
-
-
-def fit_prior(problem: Problem, key: PRNGKeyArray) -> tuple[Prior, History | None]:
-    """The prior over functions: the given one, or a named one, matched if it is to be."""
-    prior, history = _found_prior(problem, key)
-    if isinstance(prior, HierarchicalPrior):
-        prior = prior.in_form("marginal" if problem.settings.method == "map" else "noncentred")
-    return prior, history
-
-
-def _found_prior(problem: Problem, key: PRNGKeyArray) -> tuple[Prior, History | None]:
-    said = problem.settings.prior
-    if isinstance(said, Prior):
-        return said, None
-    keys = jax.random.split(key, 3)
-    prior, history = named_prior(said, problem.network(), key=keys[1]), None
-    if is_matched(said):
-        belief, noise = problem.belief, problem.model.noise
-        with problem.tracking("matching the prior") as track:
-            prior, history = match(
-                prior,
-                belief if noise is None else Stacked((belief, noise)),
-                problem.points(),
-                distance=problem.settings.distance,
-                key=keys[2],
-                held_out=0,
-                on_progress=lambda i, n, value: track(i, n, f"distance {value:.3f}"),
-            )
-    return prior, history
+    def measurement_set(self) -> MeasurementSet:
+        """The given one, or the paper's: rows and their box, or some of the images."""
+        if self.points is not None:
+            return self.points
+        x = self.X if self.scaling is None else self.scaling.inputs(self.X)
+        return Rows(x, IMAGE_POINTS) if x.ndim == 4 else rows_and_box(x)

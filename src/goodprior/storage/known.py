@@ -35,7 +35,9 @@ from goodprior.inference import (
     Posterior,
     StudentT,
 )
-from goodprior.inference.samplers import nuts, sghmc, sghmc_run
+from goodprior.inference.chains import Chain, RunState
+from goodprior.inference.samplers import nuts, sghmc
+from goodprior.inference.samplers.base import SamplerReport, Totals
 from goodprior.matching import MMD, Energy, Sliced, Wasserstein
 from goodprior.matching.compare import Comparison
 from goodprior.matching.match import History
@@ -83,6 +85,7 @@ _GOODPRIOR: tuple[type, ...] = (
     *(Energy, MMD, Sliced, Wasserstein, History, Comparison),
     # data and inference
     *(Scaling, Gaussian, StudentT, Heteroscedastic, Categorical, Binary, SGHMC, NUTS, Posterior),
+    *(Chain, RunState, SamplerReport, Totals),
     # baselines
     *(Laplace, Full, Kronecker, Block),
 )
@@ -97,9 +100,7 @@ CLASSES: dict[str, type] = {
     **{cls.__name__: cls for cls in _GOODPRIOR},
     **{f"tinygp.{cls.__name__}": cls for cls in _TINYGP},
     "sghmc.State": sghmc.State,
-    "sghmc.Chain": sghmc_run.Chain,
-    "nuts.Chain": nuts.Chain,
-    "nuts.Told": nuts.Told,
+    "nuts.State": nuts.State,
 }
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

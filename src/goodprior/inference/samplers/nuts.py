@@ -1,33 +1,67 @@
-"""Full-batch NUTS through BlackJAX: the reference that SGHMC is compared with."""
+"""Full-batch NUTS by BlackJAX: the reference that other samplers are compared with."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from goodprior import checks
-from goodprior.inference.batches import InMemory, probe_rows
-from goodprior.inference.coordinates import Vector, joiner, split
-from goodprior.inference.density import Density
-from goodprior.inference.samplers.sghmc_run import PROBE_POINTS
-from goodprior.networks import outputs
+from goodprior.inference.coordinates import Vector
+from goodprior.inference.samplers.base import (
+    Batch,
+    Info,
+    LogDensity,
+    Sampler,
+    SamplerReport,
+    Totals,
+    per_step,
+    total,
+)
 from goodprior.priors import Prior
-from goodprior.priors.base import Latent
 
 
-class NUTS(eqx.Module):
-    """The settings of NUTS. Burn-in adapts the step size and a diagonal mass matrix (windows).
+class State(NamedTuple):
+    """Where a chain is, and what its warm-up has found.
 
+    `averaging` and `moments` are the running state of the adaptation: of the step size (dual
+    averaging) and of the mass matrix (Welford).
+    """
+
+    position: Vector
+    step_size: Float[Array, ""]
+    inverse_mass: Vector
+    averaging: tuple[Any, ...]
+    moments: tuple[Any, ...]
+
+
+class NUTS(Sampler):
+    """The No-U-Turn sampler. Burn-in adapts the step size and a diagonal mass matrix, as Stan does.
+
+    Parameters
+    ----------
+    target_acceptance
+        Mean acceptance probability that the step size is adapted to.
+    max_doublings
+        A trajectory has at most `2 ** max_doublings` gradient evaluations.
+    burn_in, thinning
+        Transitions before the first draw, and between two draws.
+
+    Examples
+    --------
     >>> NUTS(target_acceptance=0.9).max_doublings
     10
     """
 
     target_acceptance: float = eqx.field(static=True, default=0.8)
     max_doublings: int = eqx.field(static=True, default=10)
+    burn_in: int = eqx.field(static=True, default=200)
+    thinning: int = eqx.field(static=True, default=1)
+    batch_size: None = eqx.field(static=True, default=None, init=False)
+    name: ClassVar[str] = "nuts"
+    vectorised: ClassVar[bool] = False  # together, all chains would wait for the longest tree
 
     def __check_init__(self):
         if not 0 < self.target_acceptance < 1:
@@ -36,186 +70,114 @@ class NUTS(eqx.Module):
             )
         checks.whole("max_doublings", self.max_doublings)
 
-    def check(self, prior: Prior) -> None:
+    def check(self, prior: Prior, rows: int) -> None:
         """Refuse a prior of which only a Gibbs step could move some parts."""
         if prior.refresh_every:
             raise ValueError(
                 "NUTS moves all of the latent, and this prior holds back what a Gibbs step "
-                "resamples: use another form of it, HierarchicalPrior(..., form='noncentred')"
+                "resamples: use the noncentred form of it, prior.in_form('noncentred')"
             )
 
+    def init(self, key: PRNGKeyArray, position: Vector) -> State:
+        """A chain before its warm-up: a step of 1 and a unit mass matrix, as BlackJAX begins."""
+        step_init, _, _, moments_init, _, _ = self._adaptation()
+        moments = moments_init(position.size)
+        state = State(
+            position, 1.0, moments.inverse_mass_matrix, tuple(step_init(1.0)), _plain(moments)
+        )
+        return jax.tree.map(lambda v: jnp.asarray(v, jnp.result_type(v)), state)
 
-class Chain(NamedTuple):
-    """One chain: where it is and what its warm-up found."""
-
-    position: Vector
-    step_size: Float[Array, ""]
-    inverse_mass: Vector
-
-
-class NUTSRun:
-    """Chains in progress, one after another: a vmapped NUTS would wait for its longest tree."""
-
-    def __init__(
+    def warm_up(
         self,
-        density: Density,
-        sampler: NUTS,
-        data: InMemory,
-        latents: Latent,
         key: PRNGKeyArray,
-    ):
-        self.density, self.sampler, self.batch = density, sampler, data.batch
-        self.key_warm_up, self.key = jax.random.split(key)
-        count = len(jax.tree.leaves(latents)[0])
-        self.chains = [
-            self._start(jax.tree.map(lambda leaf, i=i: leaf[i], latents)) for i in range(count)
-        ]
-        self.steps = 0
-        self.told = Told(0, 0, 0.0, 0)
+        state: State,
+        batch: Batch,
+        target: LogDensity,
+        step: Int[Array, ""],
+    ) -> tuple[State, Info]:
+        """A transition, then a step of Stan's window adaptation."""
+        from blackjax.adaptation.mass_matrix import (
+            MassMatrixAdaptationState,
+            WelfordAlgorithmState,
+        )
+        from blackjax.adaptation.step_size import DualAveragingAdaptationState
+        from blackjax.adaptation.window_adaptation import build_schedule
 
-    @property
-    def ending(self) -> tuple[Chain, "Told"]:
-        """All that is needed to go on from here, beside the number of steps."""
-        return jax.tree.map(lambda *leaves: jnp.stack(leaves), *self.chains), self.told
+        stage, is_window_end = jnp.asarray(build_schedule(self.burn_in))[step]
+        step_init, step_update, step_final, _, moments_update, moments_final = self._adaptation()
+        moved, info = self.step(key, state, batch, target)
+        averaging = step_update(DualAveragingAdaptationState(*state.averaging), info.acceptance)
+        inverse_mass, welford = state.moments
+        moments = MassMatrixAdaptationState(inverse_mass, WelfordAlgorithmState(*welford))
+        moments = jax.lax.cond(
+            stage == 1, lambda m: moments_update(m, moved.position), lambda m: m, moments
+        )
+        averaging, moments = jax.lax.cond(
+            is_window_end == 1,
+            lambda a, m: (step_init(step_final(a)), moments_final(m)),
+            lambda a, m: (a, m),
+            averaging,
+            moments,
+        )
+        last = step == self.burn_in - 1
+        step_size = jnp.where(last, step_final(averaging), jnp.exp(averaging.log_step_size))
+        return State(
+            moved.position,
+            step_size,
+            moments.inverse_mass_matrix,
+            tuple(averaging),
+            _plain(moments),
+        ), info
 
-    def go_on_from(self, ending: tuple[Chain, "Told"], steps: int) -> None:
-        """Stand where another run of the same settings stood after so many steps."""
-        stacked, self.told = ending
-        count = len(self.chains)
-        self.chains = [jax.tree.map(lambda leaf, i=i: leaf[i], stacked) for i in range(count)]
-        self.steps = steps
+    def step(
+        self, key: PRNGKeyArray, state: State, batch: Batch, target: LogDensity
+    ) -> tuple[State, Info]:
+        """One transition."""
+        import blackjax  # not above: importing it starts JAX, and then devices are counted
 
-    def _start(self, latent: Latent) -> Chain:
-        position, _ = split(self.density.prior, latent)
-        return Chain(position, jnp.asarray(0.1), jnp.ones_like(position))
+        kernel: Any = blackjax.nuts(
+            lambda position: target(position, batch),
+            step_size=state.step_size,
+            inverse_mass_matrix=state.inverse_mass,
+            max_num_doublings=self.max_doublings,
+        )
+        moved, info = kernel.step(key, kernel.init(state.position))
+        return state._replace(position=moved.position), Info(
+            gradients=info.num_integration_steps,
+            acceptance=info.acceptance_rate,
+            divergent=info.is_divergent,
+        )
 
-    def burn_in(self, steps: int, chunk: int, look: Callable[[str], None]) -> None:
-        """Warm up each chain by window adaptation; the look comes after the last of them."""
-        if self.steps >= steps > 0:
-            return
-        if steps:
-            for i, chain in enumerate(self.chains):
-                key = jax.random.fold_in(self.key_warm_up, i)
-                self.chains[i] = _warm_up(self.density, self.sampler, self.batch, chain, key, steps)
-        self.steps = steps
-        look("burn-in")
+    def summary(
+        self,
+        states: State,
+        totals: Totals,
+        *,
+        steps: int,
+        temperature: float,
+        gradient_variance: Float[Array, "chains dim"] | None,
+    ) -> SamplerReport:
+        """Acceptance, divergences and gradient evaluations."""
+        return SamplerReport(
+            self.name,
+            steps,
+            temperature,
+            float(np.mean(states.step_size)),
+            gradients=total(totals, "gradients"),
+            acceptance=per_step(totals, "acceptance"),
+            divergences=total(totals, "divergences"),
+        )
 
-    def advance(self, steps: int) -> Float[np.ndarray, "chains times values"]:
-        """Go on by so many transitions; returns the probe trace, an entry per transition."""
-        probes = []
-        for i, chain in enumerate(self.chains):
-            key = jax.random.fold_in(jax.random.fold_in(self.key, i), self.steps)
-            self.chains[i], info, probe = _advance(
-                self.density, self.sampler, self.batch, chain, key, steps
-            )
-            self.told = self.told.add(info)
-            probes.append(np.asarray(probe))
-        self.steps += steps
-        return np.stack(probes)
+    def _adaptation(self) -> tuple[Any, ...]:
+        from blackjax.adaptation.mass_matrix import mass_matrix_adaptation
+        from blackjax.adaptation.step_size import dual_averaging_adaptation
 
-    @property
-    def finite(self) -> bool:
-        return all(bool(jnp.isfinite(c.position).all()) for c in self.chains)
-
-    def latents(self) -> Latent:
-        join = joiner(self.density.prior)
-        each = [join(jnp.asarray(chain.position), None) for chain in self.chains]
-        return jax.tree.map(lambda *leaves: jnp.stack(leaves), *each)
-
-    def report(self) -> dict[str, Any]:
-        return {
-            "steps": self.steps,
-            "temperature": float(self.density.temperature),
-            "divergences": int(self.told.divergences),
-            "acceptance": float(self.told.acceptance) / max(int(self.told.transitions), 1),
-            "leapfrogs": int(self.told.leapfrogs),
-            "step_size": float(np.mean([c.step_size for c in self.chains])),
-        }
-
-
-class Told(NamedTuple):
-    """What NUTS has told of all transitions so far; acceptance is a sum."""
-
-    transitions: int
-    divergences: int
-    acceptance: float
-    leapfrogs: int
-
-    def add(self, info: "_Told") -> "Told":
-        return Told(
-            self.transitions + len(info.is_divergent),
-            self.divergences + int(info.is_divergent.sum()),
-            self.acceptance + float(info.acceptance_rate.sum()),
-            self.leapfrogs + int(info.num_integration_steps.sum()),
+        return (
+            *dual_averaging_adaptation(self.target_acceptance),
+            *mass_matrix_adaptation(True),
         )
 
 
-def _log_density(
-    density: Density, batch: tuple[Array, ...]
-) -> Callable[[Vector], Float[Array, ""]]:
-    join = joiner(density.prior)
-    return lambda position: density(join(position, None), *batch)
-
-
-@eqx.filter_jit
-def _warm_up(
-    density: Density,
-    sampler: NUTS,
-    batch: tuple[Array, ...],
-    chain: Chain,
-    key: PRNGKeyArray,
-    steps: int,
-) -> Chain:
-    import blackjax  # not above: importing it starts JAX, and then devices are counted
-
-    adaptation = blackjax.window_adaptation(
-        blackjax.nuts,
-        _log_density(density, batch),
-        target_acceptance_rate=sampler.target_acceptance,
-        max_num_doublings=sampler.max_doublings,
-    )
-    run: Any = adaptation.run
-    result, _ = run(key, chain.position, num_steps=steps)
-    found: dict[str, Any] = result.parameters
-    return Chain(result.state.position, found["step_size"], found["inverse_mass_matrix"])
-
-
-@eqx.filter_jit
-def _advance(
-    density: Density,
-    sampler: NUTS,
-    batch: tuple[Array, ...],
-    chain: Chain,
-    key: PRNGKeyArray,
-    steps: int,
-) -> tuple[Chain, Any, Float[Array, "times values"]]:
-    import blackjax
-
-    log_density = _log_density(density, batch)
-    join = joiner(density.prior)
-    kernel: Any = blackjax.nuts(
-        log_density,
-        step_size=chain.step_size,
-        inverse_mass_matrix=chain.inverse_mass,
-        max_num_doublings=sampler.max_doublings,
-    )
-    probe_x = batch[0][probe_rows(len(batch[0]), PROBE_POINTS)]
-
-    def step(state: PyTree, key: PRNGKeyArray) -> tuple[PyTree, Any]:
-        state, info = kernel.step(key, state)
-        network = density.prior.weights(join(state.position, None))
-        told = (info.is_divergent, info.acceptance_rate, info.num_integration_steps)
-        return state, (told, outputs(network, probe_x).ravel())
-
-    state, (told, probe) = jax.lax.scan(
-        step, kernel.init(chain.position), jax.random.split(key, steps)
-    )
-    return chain._replace(position=state.position), _Told(*told), probe
-
-
-class _Told(NamedTuple):
-    """What NUTS tells of each transition."""
-
-    is_divergent: Array
-    acceptance_rate: Array
-    num_integration_steps: Array
+def _plain(moments: Any) -> tuple[Any, ...]:
+    """BlackJAX's state as plain tuples, which files can hold."""
+    return moments.inverse_mass_matrix, tuple(moments.wc_state)

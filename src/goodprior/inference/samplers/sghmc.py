@@ -3,24 +3,31 @@
     w <- w + v
     v <- v - eps^2 V^-1/2 grad U(w) - alpha v + N(0, 2 eps^2 alpha V^-1/2 - eps^4 B / V)
 
-V, the second moment of the gradient, is estimated during burn-in (`adapt`) with a window tau that
-adapts itself, and frozen afterwards (`step`). B is the variance of the minibatch gradient; the
-paper takes B = V.
+U is minus the log density. V, the second moment of its gradient, is estimated during burn-in
+(`warm_up`) with a window tau that adapts itself, and frozen afterwards (`step`). B is the variance
+of the minibatch gradient; the paper takes B = V.
 """
 
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from goodprior import checks
 from goodprior.fast_normal import fast_normal
 from goodprior.inference.coordinates import Vector
-
-Gradient = Callable[[Vector, object], Vector]
+from goodprior.inference.samplers.base import (
+    Batch,
+    Info,
+    LogDensity,
+    Sampler,
+    SamplerReport,
+    Totals,
+    total,
+)
 
 
 class State(NamedTuple):
@@ -33,16 +40,8 @@ class State(NamedTuple):
     window: Vector  # tau, the length of the running averages
 
 
-class Constants(NamedTuple):
-    """What a step needs of the estimates; constant after burn-in."""
-
-    rate: Vector  # eps^2 V^-1/2
-    friction: Vector | Float[Array, ""]
-    noise: Vector  # standard deviation of the injected noise
-
-
-class Info(NamedTuple):
-    """What went wrong, per weight: is the noise clamped at zero, and how hot does it sample.
+class Temperature(NamedTuple):
+    """Per weight: is the injected noise clamped at zero, and at which temperature does it sample.
 
     The temperature is relative to the target's: 1 is right.
     """
@@ -51,16 +50,31 @@ class Info(NamedTuple):
     temperature: Vector
 
 
-class SGHMC(eqx.Module):
-    """The sampler's settings; `gradient(position, batch)` of U is passed to each call.
+class SGHMC(Sampler):
+    """Stochastic gradient Hamiltonian Monte Carlo; the defaults are the paper's for small tables.
 
-    friction: `"constant"` is the paper's `alpha` for every weight; `"per-weight"` raises it to
-    `max(alpha, eps^2 sqrt(V))`, which keeps the noise variance positive without a smaller step.
-    gradient_noise: what is assumed of the minibatch noise B: `"paper"` (B = V), `"estimated"`
-    (B = V - g^2) or `"none"` (full batch: the injected noise is exact).
-    noise: `"fast"`, Gaussian for all a sampler can tell (`goodprior.fast_normal`), or `"gaussian"`,
-    JAX's own, several times slower.
+    Parameters
+    ----------
+    step_size
+        The step eps, in units of the gradient's scale.
+    momentum_decay
+        The friction alpha, between 0 and 1.
+    friction
+        `"constant"` is the paper's `alpha` for every weight; `"per-weight"` raises it to
+        `max(alpha, eps^2 sqrt(V))`, which keeps the noise variance positive without a smaller step.
+    gradient_noise
+        What is assumed of the minibatch noise B: `"paper"` (B = V), `"estimated"` (B = V - g^2) or
+        `"none"` (full batch: the injected noise is exact).
+    noise
+        `"fast"`, Gaussian for all a sampler can tell (`goodprior.fast_normal`), or `"gaussian"`,
+        JAX's own, several times slower.
+    burn_in, thinning
+        Steps before the first draw, and between two draws.
+    batch_size
+        Rows of a minibatch; None uses all rows in each step.
 
+    Examples
+    --------
     >>> SGHMC(step_size=0.005).momentum_decay
     0.01
     """
@@ -70,6 +84,11 @@ class SGHMC(eqx.Module):
     friction: Literal["constant", "per-weight"] = eqx.field(static=True, default="constant")
     gradient_noise: Literal["paper", "estimated", "none"] = eqx.field(static=True, default="paper")
     noise: Literal["fast", "gaussian"] = eqx.field(static=True, default="fast")
+    burn_in: int = eqx.field(static=True, default=2000)
+    thinning: int = eqx.field(static=True, default=2000)
+    batch_size: int | None = eqx.field(static=True, default=32)
+    name: ClassVar[str] = "sghmc"
+    probe_every: ClassVar[int] = 50
 
     def __check_init__(self):
         checks.positive("step_size", self.step_size)
@@ -79,29 +98,42 @@ class SGHMC(eqx.Module):
         checks.one_of("gradient_noise", self.gradient_noise, ("paper", "estimated", "none"))
         checks.one_of("noise", self.noise, ("fast", "gaussian"))
 
-    @classmethod
-    def careful(cls) -> "SGHMC":
-        """A short step for a second stage, where the paper's settings sample too cold or too hot.
+    def with_short_step(self) -> "SGHMC":
+        """Settings for a second stage, where the paper's sample too cold or too hot.
 
-        Run the default first to get there, then go on from it with these settings:
-        `sample_posterior(..., start=first, sampler=SGHMC.careful())`. On boston, energy and naval
-        this holds 90 % of the weights' temperatures within 5 % of the asked one.
+        Run the default first to reach the posterior, then start from it:
+        `sample_posterior(..., start=first, sampler=SGHMC().with_short_step())`. On boston, energy
+        and naval this holds 90 % of the weights' temperatures within 5 % of the asked one.
 
-        >>> SGHMC.careful().friction
+        Examples
+        --------
+        >>> SGHMC(thinning=100).with_short_step().friction
         'per-weight'
         """
-        return cls(step_size=7e-4, friction="per-weight", gradient_noise="estimated")
+        return SGHMC(
+            step_size=7e-4,
+            friction="per-weight",
+            gradient_noise="estimated",
+            burn_in=self.burn_in,
+            thinning=self.thinning,
+            batch_size=self.batch_size,
+        )
 
-    def init(self, position: Vector) -> State:
+    def init(self, key: PRNGKeyArray, position: Vector) -> State:
         """A chain at rest, with nothing known about the gradient."""
         one = jnp.ones_like(position)
         return State(position, jnp.zeros_like(position), one, one, one)
 
-    def adapt(
-        self, key: PRNGKeyArray, state: State, batch: object, gradient: Gradient
+    def warm_up(
+        self,
+        key: PRNGKeyArray,
+        state: State,
+        batch: Batch,
+        target: LogDensity,
+        step: Int[Array, ""],
     ) -> tuple[State, Info]:
-        """One step of burn-in: update the estimates, then move with them."""
-        grad = gradient(state.position, batch)
+        """Update the estimates of the gradient's moments, then move with them."""
+        grad = jax.grad(lambda position: -target(position, batch))(state.position)
         window = state.window + 1 - state.window * state.mean**2 / state.square
         weight = 1 / (window + 1)
         state = state._replace(
@@ -109,34 +141,25 @@ class SGHMC(eqx.Module):
             square=state.square + weight * (grad**2 - state.square),
             window=window,
         )
-        return self._move(key, state, grad, self.constants(state)), self.info(state)
+        return self._move(key, state, grad)
 
     def step(
-        self,
-        key: PRNGKeyArray,
-        state: State,
-        batch: object,
-        gradient: Gradient,
-        constants: Constants | None = None,
+        self, key: PRNGKeyArray, state: State, batch: Batch, target: LogDensity
     ) -> tuple[State, Info]:
-        """One step with frozen estimates; pass `constants(state)` to compute them only once."""
-        grad = gradient(state.position, batch)
-        constants = self.constants(state) if constants is None else constants
-        return self._move(key, state, grad, constants), self.info(state)
+        """Move with frozen estimates; XLA computes what depends on them alone only once."""
+        grad = jax.grad(lambda position: -target(position, batch))(state.position)
+        return self._move(key, state, grad)
 
-    def _move(self, key: PRNGKeyArray, state: State, grad: Vector, c: Constants) -> State:
+    def _move(self, key: PRNGKeyArray, state: State, grad: Vector) -> tuple[State, Info]:
+        rate, friction, wanted = self._rate_friction_variance(state)
+        injected = jnp.sqrt(jnp.maximum(wanted - self._assumed_gradient_variance(state), 0))
         normal = fast_normal if self.noise == "fast" else jax.random.normal
         noise = normal(key, grad.shape)
-        momentum = (1 - c.friction) * state.momentum - c.rate * grad + c.noise * noise
-        return state._replace(position=state.position + momentum, momentum=momentum)
+        momentum = (1 - friction) * state.momentum - rate * grad + injected * noise
+        state = state._replace(position=state.position + momentum, momentum=momentum)
+        return state, Info(kinetic_temperature=jnp.mean(momentum**2 / rate))
 
-    def constants(self, state: State) -> Constants:
-        """Rate, friction and noise that the present estimates give."""
-        rate, friction, wanted = self._rate_friction_variance(state)
-        variance = wanted - self._assumed_gradient_variance(state)
-        return Constants(rate, friction, jnp.sqrt(jnp.maximum(variance, 0)))
-
-    def info(self, state: State, gradient_variance: Vector | None = None) -> Info:
+    def temperature(self, state: State, gradient_variance: Vector | None = None) -> Temperature:
         """Clamped noise and estimated temperature of each weight.
 
         `T = (injected variance + eps^4 B / V) / (2 eps^2 alpha V^-1/2)`. B is the variance of the
@@ -148,19 +171,34 @@ class SGHMC(eqx.Module):
         injected = wanted - self._assumed_gradient_variance(state)
         actual = self.step_size**4 * gradient_variance / state.square
         temperature = (jnp.maximum(injected, 0) + actual) / wanted
-        return Info((injected <= 0).astype(jnp.float32), temperature)
+        return Temperature((injected <= 0).astype(jnp.float32), temperature)
 
-    def kinetic_temperature(self, state: State) -> Float[Array, ""]:
-        """The mean of squared momenta, in units of the rate: 1 where the step is short enough.
-
-        >>> sampler, key = SGHMC(), jax.random.key(0)
-        >>> state = sampler.init(jnp.zeros(10_000))
-        >>> kicks = jnp.sqrt(sampler.constants(state).rate) * jax.random.normal(key, (10_000,))
-        >>> bool(abs(sampler.kinetic_temperature(state._replace(momentum=kicks)) - 1) < 0.05)
-        True
-        """
-        rate, _, _ = self._rate_friction_variance(state)
-        return jnp.mean(state.momentum**2 / rate)
+    def summary(
+        self,
+        states: State,
+        totals: Totals,
+        *,
+        steps: int,
+        temperature: float,
+        gradient_variance: Float[Array, "chains dim"] | None,
+    ) -> SamplerReport:
+        """The temperature over weights, clamped noise, and the highest kinetic temperature."""
+        if gradient_variance is None:
+            gradient_variance = jnp.zeros_like(states.square)
+        found = self.temperature(states, gradient_variance)
+        low, middle, high = temperature * np.quantile(found.temperature, [0.05, 0.5, 0.95])
+        return SamplerReport(
+            self.name,
+            steps,
+            temperature,
+            self.step_size,
+            gradients=total(totals, "gradients"),
+            kinetic_temperature=float(np.max(totals.kinetic_temperature)),
+            temperature_5=float(low),
+            temperature_50=float(middle),
+            temperature_95=float(high),
+            clamped=float(found.clamped.mean()),
+        )
 
     def _rate_friction_variance(self, state: State) -> tuple[Array, Array, Array]:
         rate = self.step_size**2 / jnp.sqrt(state.square)

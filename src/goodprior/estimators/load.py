@@ -1,0 +1,34 @@
+"""Reading model files, which runs nothing that is in them."""
+
+from os import PathLike
+from typing import Any
+
+from goodprior import storage
+from goodprior.beliefs.spec import ParsedBelief
+from goodprior.estimators.classifier import BNNClassifier
+from goodprior.estimators.files import FITTED
+from goodprior.estimators.regressor import BNNRegressor
+
+_CLASSES: dict[str, type[Any]] = {cls.__name__: cls for cls in (BNNRegressor, BNNClassifier)}
+
+
+def load(path: str | PathLike[str], *, network: Any = None) -> Any:
+    """Read what `save` wrote: a `BNNRegressor`, a `BNNClassifier` or a prior.
+
+    A network of your own is not in the file: give it again as `network`. A file that is damaged,
+    hostile or of another kind gives a `ValueError` and runs nothing.
+    """
+    content = storage.read(path, kind="model", network=network)
+    try:
+        if content["model"] == "prior":
+            return content["prior"]
+        model = _CLASSES[content["model"]](**content["settings"])
+        for key, value in content["fitted"].items():
+            if key not in FITTED:
+                raise ValueError(f"unknown entry {key!r}")
+            setattr(model, key, value)
+        model.belief_ = ParsedBelief(*content["belief"])
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path} is no model file of goodprior: {error!r}") from error
+    model.diagnostics_ = model._diagnose()
+    return model

@@ -1,0 +1,136 @@
+"""The constructor that both estimators share, and whether what it was given makes sense."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from goodprior import checks
+from goodprior.matching import Distance
+from goodprior.matching.match import DISTANCES
+from goodprior.networks import ACTIVATIONS, IMAGE_NETWORKS
+from goodprior.pipeline import Method, NetworkSpec, parse_method
+from goodprior.pipeline.methods.registry import closest_method
+from goodprior.priors import PAPER_NAMES, Prior
+
+
+@dataclass(eq=False, repr=False)  # equality and the way it is printed are scikit-learn's
+class Settings(BaseEstimator):
+    """What `BNNRegressor` and `BNNClassifier` share; the former says what each is for."""
+
+    # Settings that some methods take no notice of.
+    _METHOD_SETTINGS: ClassVar[tuple[str, ...]] = (
+        *("prior", "belief", "chains", "draws", "temperature", "budget"),
+    )
+
+    prior: Any = "gpi-g"
+    _: KW_ONLY
+    belief: Any = None
+    method: Any = "sghmc"
+    hidden: Any = (50, 50)
+    activation: Any = "tanh"
+    network: Any = None
+    likelihood: Any = "auto"
+    distance: Any = "energy"
+    chains: Any = None
+    draws: Any = None
+    temperature: Any = 1.0
+    budget: Any = None
+    keep_rows: Any = False
+    random_state: Any = None
+    verbose: Any = 0
+
+    def check_settings(self, **given: Any) -> Method:
+        """The method, once all settings are known to make sense; `given` are those of `fit`.
+
+        Raises
+        ------
+        ValueError
+            That names everything that is wrong.
+        """
+        method, problems = self._parse_method()
+        problems += [text for text in self._each_problem() if text]
+        problems += self._likelihood_problems(method)
+        if method is not None:
+            defaults = {field.name: field.default for field in fields(self)}
+            changed = {
+                name: getattr(self, name)
+                for name in self._METHOD_SETTINGS
+                if getattr(self, name) is not defaults[name]
+                and getattr(self, name) != defaults[name]
+            }
+            changed |= {name: value for name, value in given.items() if value is not None}
+            problems += method.unused(changed)
+        refuse(problems)
+        assert method is not None
+        return method
+
+    def _parse_method(self) -> tuple[Method | None, list[str]]:
+        """The method, or the one that was most likely meant and what is wrong with it."""
+        try:
+            return parse_method(self.method), []
+        except ValueError as error:
+            near = closest_method(self.method)
+            return None if near is None else parse_method(near), [str(error)]
+
+    def _likelihood_problems(self, method: Method | None) -> list[str]:
+        raise NotImplementedError
+
+    def _each_problem(self) -> list[str | None]:
+        """What is wrong with each setting by itself."""
+        return [
+            _problem(checks.whole, "chains", self.chains) if self.chains is not None else None,
+            _problem(checks.whole, "draws", self.draws) if self.draws is not None else None,
+            _problem(checks.positive, "temperature", self.temperature),
+            _problem(checks.positive, "budget", self.budget) if self.budget is not None else None,
+            None if isinstance(self.prior, Prior) else _word("prior", self.prior, PAPER_NAMES),
+            None
+            if isinstance(self.distance, Distance)
+            else _word("distance", self.distance, DISTANCES),
+            *self._network_problems(),
+        ]
+
+    def _network_problems(self) -> list[str | None]:
+        if self.network is not None:
+            if isinstance(self.network, str):
+                return [_word("network", self.network, IMAGE_NETWORKS)]
+            return [None if callable(self.network) else "network must be a name or a module"]
+        widths = self.hidden
+        good = isinstance(widths, Sequence | np.ndarray) and all(
+            isinstance(width, int | np.integer) and width > 0 for width in widths
+        )
+        return [
+            None if good else f"hidden must be a sequence of widths such as (50, 50); got {widths!r}",
+            None if callable(self.activation) else _word("activation", self.activation, ACTIVATIONS),
+        ]
+
+    def network_spec(self) -> Any:
+        """The network that the settings describe, or the given one."""
+        if self.network is None:
+            return NetworkSpec(tuple(int(width) for width in self.hidden), self.activation)
+        return NetworkSpec(name=self.network) if isinstance(self.network, str) else self.network
+
+
+def refuse(problems: list[str]) -> None:
+    """Raise a `ValueError` that names all problems, if there are any."""
+    if len(problems) == 1:
+        raise ValueError(problems[0])
+    if problems:
+        lines = "\n".join(f"- {text}" for text in problems)
+        raise ValueError(f"{len(problems)} settings are wrong:\n{lines}")
+
+
+def _problem(check: Callable[[str, Any], Any], name: str, value: Any) -> str | None:
+    try:
+        check(name, value)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _word(name: str, value: Any, known: Any) -> str | None:
+    if isinstance(value, str) and value in known:
+        return None
+    return f"{name} must be one of {', '.join(sorted(known))}; got {value!r}"

@@ -1,0 +1,196 @@
+"""The one contract of all samplers, and what each reports of its run.
+
+A sampler moves one chain: the driver (`goodprior.inference.chains`) maps it over chains, feeds it
+rows and keys, and keeps draws. A new sampler is one file with a subclass of `Sampler`.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from goodprior import checks
+from goodprior.inference.coordinates import Vector
+from goodprior.priors import Prior
+
+State = Any  # a NamedTuple with at least a `position`
+Batch = Any  # rows: inputs, targets and, where rows have weights, those
+LogDensity = Callable[[Vector, Batch], Float[Array, ""]]  # of a position, estimated from a batch
+
+
+class Info(NamedTuple):
+    """What one step tells; what a sampler does not have keeps its neutral value.
+
+    `kinetic_temperature` is the mean squared momentum in units of its expectation: 1 where the
+    step is short enough. `acceptance` is a probability.
+    """
+
+    gradients: Int[Array, ""] | int = 1
+    kinetic_temperature: Float[Array, ""] | float = 0.0
+    acceptance: Float[Array, ""] | float = 1.0
+    divergent: Array | bool = False
+
+
+class Totals(NamedTuple):
+    """Running sums over the steps after burn-in; of the kinetic temperature the maximum."""
+
+    steps: Int[Array, ""]
+    gradients: Int[Array, ""]
+    kinetic_temperature: Float[Array, ""]
+    acceptance: Float[Array, ""]
+    divergences: Int[Array, ""]
+
+    @classmethod
+    def zero(cls) -> "Totals":
+        """Before the first step."""
+        count, value = jnp.zeros((), jnp.int32), jnp.zeros(())
+        return cls(count, count, value, value, count)
+
+    def add(self, info: Info) -> "Totals":
+        """With one more step."""
+        return Totals(
+            self.steps + 1,
+            self.gradients + info.gradients,
+            jnp.maximum(self.kinetic_temperature, info.kinetic_temperature),
+            self.acceptance + info.acceptance,
+            self.divergences + jnp.asarray(info.divergent, jnp.int32),
+        )
+
+
+class SamplerReport(NamedTuple):
+    """What a sampler says of its run: one class for all, None for what it does not have.
+
+    Parameters
+    ----------
+    sampler
+        Its name.
+    steps
+        Of each chain, burn-in included.
+    temperature
+        The one that was asked for.
+    step_size
+        Mean over chains.
+    gradients
+        Gradient evaluations after burn-in, of all chains.
+    kinetic_temperature
+        The highest mean squared momentum in units of its expectation: 1 is right.
+    temperature_5, temperature_50, temperature_95
+        Quantiles over weights of the temperature that is sampled, by SGHMC's estimate.
+    clamped
+        Share of weights for which SGHMC has no noise to inject.
+    acceptance
+        Mean acceptance probability.
+    divergences
+        Number of divergent transitions.
+    """
+
+    sampler: str
+    steps: int
+    temperature: float
+    step_size: float
+    gradients: int = 0
+    kinetic_temperature: float | None = None
+    temperature_5: float | None = None
+    temperature_50: float | None = None
+    temperature_95: float | None = None
+    clamped: float | None = None
+    acceptance: float | None = None
+    divergences: int | None = None
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """All that is known, by name.
+
+        >>> SamplerReport("nuts", 10, 1.0, 0.5, divergences=0).numbers
+        {'steps': 10, 'temperature': 1.0, 'step_size': 0.5, 'gradients': 0, 'divergences': 0}
+        """
+        found = self._asdict()
+        del found["sampler"]
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class Sampler(eqx.Module):
+    """Moves one chain of positions toward and through a posterior.
+
+    Beside its own settings a sampler has the length of its run: `burn_in` steps of `warm_up`, then
+    a draw is kept after every `thinning` steps. Each step sees `batch_size` rows (None: all).
+    Function values are traced for diagnostics every `probe_every` steps. `vectorised` says whether
+    chains step together (`vmap`) or one after another on each device, for samplers whose steps
+    take different amounts of work.
+    """
+
+    burn_in: eqx.AbstractVar[int]
+    thinning: eqx.AbstractVar[int]
+    batch_size: eqx.AbstractVar[int | None]
+    name: ClassVar[str]
+    probe_every: ClassVar[int] = 1
+    vectorised: ClassVar[bool] = True
+
+    def __check_init__(self):
+        checks.whole("burn_in", self.burn_in, least=0)
+        checks.whole("thinning", self.thinning)
+        if self.batch_size is not None:
+            checks.whole("batch_size", self.batch_size)
+
+    def check(self, prior: Prior, rows: int) -> None:
+        """Refuse a prior or a number of rows that the sampler cannot do with."""
+        if self.batch_size is not None and self.batch_size > rows:
+            raise ValueError(
+                f"batch_size is {self.batch_size}, but there are only {rows} rows; "
+                "use a smaller one, or None for all rows"
+            )
+
+    @abstractmethod
+    def init(self, key: PRNGKeyArray, position: Vector) -> State:
+        """The state of a chain that starts at this position."""
+
+    @abstractmethod
+    def warm_up(
+        self,
+        key: PRNGKeyArray,
+        state: State,
+        batch: Batch,
+        target: LogDensity,
+        step: Int[Array, ""],
+    ) -> tuple[State, Info]:
+        """One step of burn-in, number `step`, which may adapt the sampler's constants."""
+
+    @abstractmethod
+    def step(
+        self, key: PRNGKeyArray, state: State, batch: Batch, target: LogDensity
+    ) -> tuple[State, Info]:
+        """One step with constants as they are."""
+
+    @abstractmethod
+    def summary(
+        self,
+        states: State,
+        totals: Totals,
+        *,
+        steps: int,
+        temperature: float,
+        gradient_variance: Float[Array, "chains dim"] | None,
+    ) -> SamplerReport:
+        """What the run was like; leaves of states and totals have a leading axis over chains.
+
+        `gradient_variance` is the variance of minibatch gradients where the chains stand (None:
+        all rows are used).
+        """
+
+    def relocate(self, state: State, position: Vector) -> State:
+        """The state after something else (a Gibbs step) has moved the chain."""
+        return state._replace(position=position)
+
+
+def total(totals: Totals, name: str) -> Any:
+    """A sum over all chains."""
+    return np.asarray(getattr(totals, name)).sum().item()
+
+
+def per_step(totals: Totals, name: str) -> float:
+    """The mean over all steps of all chains."""
+    return float(total(totals, name) / max(total(totals, "steps"), 1))

@@ -1,0 +1,22 @@
+"""Methods: what turns a problem and a prior into a posterior, each with its own defaults."""
+
+from goodprior.pipeline.methods.base import Method, Run
+from goodprior.pipeline.methods.ensemble import Ensemble
+from goodprior.pipeline.methods.fbnn import FBNN
+from goodprior.pipeline.methods.laplace import Laplace
+from goodprior.pipeline.methods.registry import METHODS, parse_method
+from goodprior.pipeline.methods.sampled import Sampled
+from goodprior.pipeline.methods.trained import MAP, EarlyStopping
+
+__all__ = [
+    "FBNN",
+    "MAP",
+    "METHODS",
+    "EarlyStopping",
+    "Ensemble",
+    "Laplace",
+    "Method",
+    "Run",
+    "Sampled",
+    "parse_method",
+]

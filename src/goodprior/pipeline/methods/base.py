@@ -1,0 +1,101 @@
+"""The contract of all methods."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from jaxtyping import PRNGKeyArray
+
+from goodprior.baselines import LaplacePosterior
+from goodprior.inference import Likelihood, Posterior
+from goodprior.pipeline.hooks import Hooks
+from goodprior.pipeline.observation import ConstantNoise
+from goodprior.pipeline.problem import Problem
+from goodprior.priors import Prior
+
+
+class Run(NamedTuple):
+    """All that a method works with.
+
+    Parameters
+    ----------
+    problem
+        Rows, belief and likelihood.
+    prior
+        Over the latent, with a learned noise level beside it if there is one (None: no prior).
+    chains, draws, temperature
+        Of the posterior.
+    key
+        Of all random numbers; stages fold in their names.
+    hooks
+        Progress, checkpoint and deadline.
+    resume
+        A posterior whose chains go on.
+    """
+
+    problem: Problem
+    prior: Prior | None
+    chains: int
+    draws: int
+    temperature: float
+    key: PRNGKeyArray
+    hooks: Hooks
+    resume: Posterior | None = None
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """Turns a problem and a prior into a posterior; knows its defaults and what it refuses.
+
+    `uses` names the settings of estimators that the method takes notice of; any other that is given
+    is an error. `chains` and `draws` are its defaults (a method without chains has 1). `likelihood`
+    is what `auto` stands for, and `constant_noise` how a noise level is learned.
+    """
+
+    uses: ClassVar[frozenset[str]] = frozenset(
+        {"prior", "belief", "chains", "draws", "temperature", "budget", "sample_weight"}
+    )
+    has_prior: ClassVar[bool] = True
+    prior_form: ClassVar[str | None] = None  # of hierarchical priors; None: the problem's
+    likelihood: ClassVar[str] = "heteroscedastic"
+    constant_noise: ClassVar[ConstantNoise] = "sampled"
+    likelihoods: ClassVar[tuple[type[Likelihood], ...]] = (Likelihood,)
+    likelihood_words: ClassVar[str] = "any likelihood"
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called in `method=...`."""
+
+    @property
+    @abstractmethod
+    def chains(self) -> int:
+        """How many chains there are unless said otherwise."""
+
+    @property
+    @abstractmethod
+    def draws(self) -> int:
+        """How many draws each has unless said otherwise."""
+
+    def refuses(self, problem: Problem) -> list[str]:
+        """Why the method cannot do this problem, in words; empty if it can."""
+        if isinstance(problem.likelihood, self.likelihoods):
+            return []
+        found = type(problem.likelihood).__name__
+        return [f"method {self.name} is for {self.likelihood_words}, not for {found}"]
+
+    def unused(self, given: dict[str, Any]) -> list[str]:
+        """Settings that were given and that the method takes no notice of, in words."""
+        return [
+            f"method {self.name} takes no notice of {name}: leave it out"
+            for name in given
+            if name not in self.uses
+        ]
+
+    def prepare(self, problem: Problem, key: PRNGKeyArray) -> Problem:
+        """The problem with what the method itself finds in the rows before it begins."""
+        return problem
+
+    @abstractmethod
+    def fit(self, run: Run) -> Posterior | LaplacePosterior:
+        """The posterior."""

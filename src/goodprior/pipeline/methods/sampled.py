@@ -1,0 +1,189 @@
+"""Methods that sample: chains of a sampler, from modes or from draws of the prior."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from goodprior.evaluation.diagnostics import HOT, diagnose
+from goodprior.inference import NUTS, SGHMC, Posterior, Sampler, SamplingError, sample_posterior
+from goodprior.pipeline.keys import stage_key
+from goodprior.pipeline.methods.base import Method, Run
+from goodprior.pipeline.methods.trained import MAP
+from goodprior.pipeline.problem import Problem
+
+FEW_ROWS = 2000  # up to so many rows every step of the default SGHMC uses all of them
+SHORTER = (1, 2, 4, 8)  # divisors of the default step, where a longer one does not do
+
+
+@dataclass(frozen=True)
+class Sampled(Method):
+    """Chains of a sampler.
+
+    Parameters
+    ----------
+    candidates
+        Samplers to try one after another, given the number of rows: the next one where a chain
+        becomes infinite, or its kinetic temperature says that the step is too long.
+    start
+        Chains start near a `mode` of their own, or at draws of the `prior`.
+    default_chains, default_draws
+        Of a run that does not say how many.
+
+    Examples
+    --------
+    >>> Sampled.by(SGHMC(thinning=10)).name
+    'sghmc'
+    """
+
+    candidates: Callable[[int], tuple[Sampler, ...]]
+    start: Literal["mode", "prior"] = "mode"
+    default_chains: int = 8
+    default_draws: int = 25
+
+    @classmethod
+    def by(cls, sampler: Sampler, *, start: Literal["mode", "prior"] = "mode") -> "Sampled":
+        """Chains of this sampler as it is."""
+        return cls(_Only(sampler), start)
+
+    @property
+    def name(self) -> str:
+        return self.candidates(1)[0].name
+
+    @property
+    def chains(self) -> int:
+        return self.default_chains
+
+    @property
+    def draws(self) -> int:
+        return self.default_draws
+
+    def refuses(self, problem: Problem) -> list[str]:
+        found = super().refuses(problem)
+        batch_size = self.candidates(problem.rows)[0].batch_size
+        if batch_size is not None and batch_size > problem.rows:
+            found.append(f"batch_size is {batch_size}, but there are only {problem.rows} rows")
+        return found
+
+    def fit(self, run: Run) -> Posterior:
+        """Run the chains until each has its draws, or until the deadline.
+
+        A posterior to go on from, or one that the checkpoint kept, is taken up where it was left.
+        """
+        before = run.resume or run.hooks.checkpoint.get("sampling", run.problem.network)
+        start = self._start(run) if run.resume is None and self.start == "mode" else None
+        candidates = self.candidates(run.problem.rows)
+        if before is not None:  # go on with the step that it had
+            known = before.report.step_size
+            candidates = tuple(s for s in candidates if _step_size(s) <= known) or candidates[-1:]
+        for sampler in candidates[:-1]:
+            try:
+                found = _sample(run, sampler, start, before)
+            except SamplingError:
+                found = None
+            if found is not None:
+                too_hot = (found.report.kinetic_temperature or 0) > HOT
+                if not too_hot or run.resume is not None or run.hooks.deadline.reason:
+                    return found
+            before = None  # a shorter step begins anew
+        return _sample(run, candidates[-1], start, before)
+
+    def _start(self, run: Run) -> Posterior:
+        """A mode for each chain."""
+        return run.hooks.checkpoint.once(
+            "start",
+            lambda: MAP().find_modes(run, run.chains, "finding where to start", "start"),
+            run.problem.network,
+        )
+
+
+@dataclass(frozen=True)
+class _Only:
+    """One sampler for any number of rows; a class of its own so that methods can be pickled."""
+
+    sampler: Sampler
+
+    def __call__(self, rows: int) -> tuple[Sampler, ...]:
+        return (self.sampler,)
+
+
+def default_sghmc(rows: int) -> tuple[SGHMC, ...]:
+    """All rows in each step of small tables, with a step that is shortened where it is too long."""
+    full = rows <= FEW_ROWS
+    longest = SGHMC(
+        step_size=0.02 if full else 0.01,
+        momentum_decay=0.02 if full else 0.01,
+        gradient_noise="none" if full else "paper",
+        burn_in=1500,
+        thinning=200,
+        batch_size=None if full else 128,
+    )
+    return tuple(replace(longest, step_size=longest.step_size / by) for by in SHORTER)
+
+
+def default_nuts(rows: int) -> tuple[NUTS, ...]:
+    """The usual lengths of NUTS."""
+    return (NUTS(burn_in=200, thinning=1),)
+
+
+def _step_size(sampler: Sampler) -> float:
+    return getattr(sampler, "step_size", 0.0)
+
+
+def _sample(
+    run: Run, sampler: Sampler, start: Posterior | None, before: Posterior | None
+) -> Posterior:
+    """One run of the chains, with progress, checkpoints and the deadline."""
+    problem, hooks, rhat = run.problem, run.hooks, _RunningRhat()
+    least = sampler.burn_in + 4 * sampler.thinning
+    assert run.prior is not None
+    with hooks.tracking("sampling the posterior") as track:
+
+        def on_progress(done: int, total: int, phase: str) -> None:
+            track(done, total, f"{phase}{rhat}")
+            if done >= least:
+                hooks.deadline.look()
+
+        def on_chunk(posterior: Posterior) -> None:
+            rhat.look(posterior)
+            hooks.checkpoint.put_sometimes("sampling", posterior)
+
+        posterior = sample_posterior(
+            run.prior,
+            problem.likelihood,
+            problem.X,
+            problem.y,
+            key=stage_key(run.key, "sample"),
+            sampler=sampler,
+            chains=run.chains,
+            draws=run.draws,
+            temperature=run.temperature,
+            scaling=problem.scaling,
+            row_weights=problem.row_weights,
+            start=start,
+            resume=before,
+            on_progress=on_progress,
+            on_chunk=on_chunk if hooks.checkpoint.folder or hooks.verbose else None,
+        )
+    hooks.checkpoint.put("sampling", posterior)
+    return posterior
+
+
+class _RunningRhat:
+    """The present R-hat, in words, looked at every few seconds."""
+
+    EVERY = 2.0
+    SHARE = 0.05  # of the time that looking may take
+
+    def __init__(self) -> None:
+        self.words, self._next = "", 0.0
+
+    def look(self, posterior: Posterior) -> None:
+        now = time.monotonic()
+        if now > self._next and posterior.probe.shape[1] >= 8:
+            self.words = f", R-hat {diagnose(posterior).rhat.max():.2f}"
+            done = time.monotonic()
+            self._next = done + max(self.EVERY, (done - now) / self.SHARE)
+
+    def __str__(self) -> str:
+        return self.words

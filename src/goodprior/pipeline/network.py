@@ -1,0 +1,63 @@
+"""Networks by their widths or their names."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from goodprior import checks
+from goodprior.networks import IMAGE_NETWORKS, MLP
+
+
+@dataclass(frozen=True)
+class NetworkSpec:
+    """A network that is built once the shape of the inputs and the outputs are known.
+
+    Parameters
+    ----------
+    hidden, activation
+        Widths of the hidden layers and the activation of an MLP.
+    name
+        A network for images instead: one of `lenet5`, `vgg16`, `preresnet20`.
+
+    Examples
+    --------
+    >>> NetworkSpec((20,)).build((3,), 1).layers[0].weight.shape
+    (20, 3)
+    """
+
+    hidden: tuple[int, ...] = (50, 50)
+    activation: str | Callable[..., Any] = "tanh"
+    name: str | None = None
+
+    def build(self, shape: tuple[int, ...], outputs: int) -> Any:
+        """The network for inputs of this shape, with weights of zero: a prior draws them."""
+        names = ", ".join(IMAGE_NETWORKS)
+        if self.name is not None:
+            make = IMAGE_NETWORKS[checks.one_of("network", self.name, IMAGE_NETWORKS)]
+            if len(shape) != 3:
+                raise ValueError(
+                    f"the networks {names} take images, of shape (rows, height, width, channels); "
+                    f"a row of X has the shape {shape}"
+                )
+            return _zeros(lambda key: make(shape, outputs, key=key))
+        if len(shape) != 1:
+            raise ValueError(f"images need a network: one of {names}, or an equinox module")
+        return _zeros(
+            lambda key: MLP(shape[0], self.hidden, outputs, activation=self.activation, key=key)
+        )
+
+
+def _zeros(build: Callable[[PRNGKeyArray], Any]) -> Any:
+    """The network with zeros; drawing weights that nobody uses takes seconds."""
+    shapes = eqx.filter_eval_shape(build, jax.random.key(0))
+    return jax.tree.map(
+        lambda leaf: (
+            jnp.zeros(leaf.shape, leaf.dtype) if isinstance(leaf, jax.ShapeDtypeStruct) else leaf
+        ),
+        shapes,
+    )

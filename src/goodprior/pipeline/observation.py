@@ -1,0 +1,106 @@
+"""How the network's outputs explain the targets: likelihood and noise."""
+
+from math import exp
+from typing import Any, Literal, NamedTuple
+
+from goodprior.beliefs import Belief
+from goodprior.beliefs.spec import LEAST_VARIANCE, NOISE, noise_belief
+from goodprior.inference import Gaussian, Heteroscedastic, Likelihood, StudentT
+
+LIKELIHOODS = ("auto", "gaussian", "heteroscedastic", "student-t")
+# How a constant noise level is learned: together with the weights, or by the method itself.
+ConstantNoise = Literal["sampled", "by the method"]
+
+
+class ObservationModel(NamedTuple):
+    """The likelihood, and what of the noise is learned.
+
+    Parameters
+    ----------
+    likelihood
+        Of the targets given the outputs.
+    functions
+        How many outputs are functions that the belief is about.
+    noise_belief
+        About further outputs, the log noise variances, which depend on the inputs (None: none).
+    constant_noise
+        How a noise level that is the same for all rows is learned (None: it is not).
+    """
+
+    likelihood: Likelihood
+    functions: int
+    noise_belief: Belief | None = None
+    constant_noise: ConstantNoise | None = None
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs the network has."""
+        return self.functions * (1 if self.noise_belief is None else 2)
+
+
+def regression_model(
+    likelihood: str | Likelihood,
+    noise_variance: float | Literal["auto"],
+    *,
+    targets: int,
+    inputs: int,
+    default: str = "heteroscedastic",
+    constant_noise: ConstantNoise = "sampled",
+) -> ObservationModel:
+    """The model that these settings name; problems with them are `regression_problems`'.
+
+    Parameters
+    ----------
+    likelihood
+        One of `auto`, `gaussian`, `heteroscedastic`, `student-t`, or a likelihood.
+    noise_variance
+        Of standardised targets, or `auto` to learn it.
+    targets, inputs
+        How many columns y and X have.
+    default
+        What `auto` stands for.
+    constant_noise
+        How the method learns a constant noise.
+    """
+    if isinstance(likelihood, Likelihood):
+        return ObservationModel(likelihood, targets)
+    kind = _kind(likelihood, noise_variance, default)
+    if noise_variance != "auto":
+        known = StudentT(noise_variance**0.5) if kind == "student-t" else Gaussian(noise_variance)
+        return ObservationModel(known, targets)
+    if kind == "heteroscedastic":
+        learned = Heteroscedastic(LEAST_VARIANCE, exp(NOISE.location))
+        return ObservationModel(learned, targets, noise_belief(inputs, targets))
+    if constant_noise == "by the method":
+        return ObservationModel(Gaussian(exp(NOISE.location)), targets, None, constant_noise)
+    return ObservationModel(Heteroscedastic(LEAST_VARIANCE), targets, None, constant_noise)
+
+
+def _kind(likelihood: Any, noise_variance: Any, default: str) -> str:
+    if likelihood != "auto":
+        return likelihood
+    return default if noise_variance == "auto" else "gaussian"
+
+
+def regression_problems(likelihood: Any, noise_variance: Any, default: str) -> list[str]:
+    """What is wrong with these settings, in words."""
+    if isinstance(likelihood, Likelihood):
+        if likelihood.is_classification:
+            return [f"likelihood {type(likelihood).__name__} is for classes, not for numbers"]
+        if noise_variance != "auto":
+            return ["noise_variance must be auto where the likelihood is an object"]
+        return []
+    if likelihood not in LIKELIHOODS:
+        return [
+            f"likelihood must be one of {', '.join(LIKELIHOODS)} or a likelihood; "
+            f"got {likelihood!r}"
+        ]
+    kind, found = _kind(likelihood, noise_variance, default), []
+    if noise_variance == "auto":
+        if kind == "student-t":
+            found.append("likelihood student-t needs a noise_variance: its scale is not learned")
+    elif isinstance(noise_variance, bool | str) or not 0 < noise_variance < float("inf"):
+        found.append(f"noise_variance must be auto or a number above zero; got {noise_variance!r}")
+    elif kind == "heteroscedastic":
+        found.append("likelihood heteroscedastic learns its noise: noise_variance must be auto")
+    return found
