@@ -111,6 +111,7 @@ def _found_prior(problem: Problem, key: PRNGKeyArray) -> tuple[Prior, History | 
                 belief if noise is None else Stacked((belief, noise)),
                 problem.points(),
                 distance=problem.settings.distance,
+                schedule=problem.settings.match_schedule,
                 key=keys[2],
                 held_out=0,
                 on_progress=lambda i, n, value: track(i, n, f"distance {value:.3f}"),

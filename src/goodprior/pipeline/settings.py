@@ -20,6 +20,7 @@ class Settings(BaseEstimator):
     likelihood: Any = "auto"
     temperature: Any = 1.0
     distance: Any = "energy"
+    match_schedule: Any = None
     chains: Any = 8
     burn_in: Any = 1500
     draws: Any = 25

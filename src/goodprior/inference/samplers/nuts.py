@@ -41,7 +41,7 @@ class NUTS(eqx.Module):
         if prior.refresh_every:
             raise ValueError(
                 "NUTS moves all of the latent, and this prior holds back what a Gibbs step "
-                "resamples: use another form of it, HierarchicalPrior(..., form='noncentred')"
+                "resamples: use another form of it, prior.in_form('noncentred')"
             )
 
 
