@@ -10,12 +10,17 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from goodprior import checks
-from goodprior.beliefs.spec import LEAST_VARIANCE, NOISE, Task, noise_belief
+from goodprior.beliefs.spec import Task
 from goodprior.estimators.base import BNN
 from goodprior.inference import Gaussian, Heteroscedastic, Likelihood, Prediction, StudentT
 from goodprior.inference.predictive import Of
 from goodprior.pipeline.problem import Model
 from goodprior.priors import LearnedNoise, Prior
+from goodprior.priors.learned_noise import (
+    LEAST_NOISE_VARIANCE,
+    NOISE_VARIANCE,
+    log_noise_belief,
+)
 
 LIKELIHOODS = ("auto", "gaussian", "heteroscedastic", "student-t")
 
@@ -74,11 +79,13 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         if kind == "student-t":
             raise ValueError("a student-t noise needs a noise_variance: it is not learned")
         if kind == "gaussian" and known_form:
-            return Model(Gaussian(exp(NOISE.location)), targets, learn_noise=True)
+            return Model(Gaussian(exp(NOISE_VARIANCE.location)), targets, learn_noise=True)
         if kind == "gaussian":
-            return Model(Heteroscedastic(LEAST_VARIANCE), targets, wrap=_LearnedNoise(targets))
-        likelihood = Heteroscedastic(LEAST_VARIANCE, exp(NOISE.location))
-        return Model(likelihood, targets, noise=noise_belief(self.n_features_in_, targets))
+            return Model(
+                Heteroscedastic(LEAST_NOISE_VARIANCE), targets, wrap=_LearnedNoise(targets)
+            )
+        likelihood = Heteroscedastic(LEAST_NOISE_VARIANCE, exp(NOISE_VARIANCE.location))
+        return Model(likelihood, targets, noise=log_noise_belief(self.n_features_in_, targets))
 
     def _targets(self, y: Any) -> np.ndarray:
         numbers = self._known_targets(y)
@@ -133,4 +140,4 @@ class _LearnedNoise:
         self.targets = targets
 
     def __call__(self, prior: Prior) -> Prior:
-        return LearnedNoise(prior, NOISE, self.targets)
+        return LearnedNoise(prior, NOISE_VARIANCE, self.targets)

@@ -15,6 +15,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from goodprior import checks
 from goodprior.beliefs.base import Belief
 from goodprior.beliefs.measurement import MeasurementSet
+from goodprior.matching.belief_draws import BeliefDraws
 from goodprior.matching.compare import Comparison, compare
 from goodprior.matching.critic import Wasserstein
 from goodprior.matching.distances import MMD, Distance, Energy, Metric, Sliced, mean_distance
@@ -176,7 +177,7 @@ class _Run:
         self.distance, self.metric = distance, distance.bind(belief)
         self.schedule, self.decay = schedule, PlateauDecay(schedule)
         self.key = key_run
-        self.targets = _Targets(belief, points, schedule, distance.redraw, key_belief)
+        self.targets = BeliefDraws(belief, points, schedule, distance.redraw, key_belief)
         arrays, self.rest = eqx.partition(prior, eqx.is_inexact_array)
         optimiser = schedule.transformation().init(arrays)
         self.state = _State(arrays, optimiser, distance.init(key_init, self.targets.points_seen))
@@ -212,49 +213,6 @@ class _Run:
         self.values = np.concatenate([self.values, np.asarray(chunk)])[: self.decay.end]
         _check_finite(self.values)
         return float(self.values[-1])
-
-
-class _Targets:
-    """Points of each step and the belief's functions there, from its cache after a while."""
-
-    def __init__(
-        self,
-        belief: Belief,
-        points: MeasurementSet,
-        schedule: MatchSchedule,
-        redraw: int,
-        key: PRNGKeyArray,
-    ):
-        self.belief, self.points, self.key = belief, points, key
-        self.draws, self.samples = schedule.draws, redraw + 1
-        self.points_seen = min(schedule.points or points.size, points.size)
-        self.period = schedule.belief_cache
-        self.cache: dict[int, tuple[Array, Array]] = {}
-
-    def __call__(self, step: int) -> tuple[Array, Array]:
-        """Those of the chunk that begins at this step."""
-        if self.period is not None and step >= self.period:
-            return self.cache[step % self.period]
-        keys = jax.random.split(jax.random.fold_in(self.key, step), CHUNK)
-        x, functions = zip(*map(self._one_step, keys), strict=True)
-        found = jnp.stack(x), jnp.stack(functions)
-        if self.period is not None:
-            self.cache[step] = found
-        return found
-
-    def _one_step(self, key: PRNGKeyArray) -> tuple[Array, Array]:
-        """The step's points, and the belief's functions: one sample, or one more per redraw."""
-        key_points, key_some, key_belief = jax.random.split(key, 3)
-        x, n = self.points.sample(key_points), self.draws * self.samples
-        if self.points_seen < len(x):
-            x = x[jax.random.choice(key_some, len(x), (self.points_seen,), replace=False)]
-        functions = self.belief.sample(key_belief, x, n)
-        if functions.ndim != 3 or functions.shape[:2] != (n, self.points_seen):
-            raise ValueError(
-                "belief.sample(key, x, n) must return an array of shape (n, points, outputs); for "
-                f"n={n} and {self.points_seen} points it gave {functions.shape}"
-            )
-        return x, functions.reshape(self.samples, self.draws, *functions.shape[1:])
 
 
 def _check_fits(

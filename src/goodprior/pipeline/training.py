@@ -15,10 +15,10 @@ from goodprior.baselines import (
 from goodprior.baselines.gauss_newton import weights_elsewhere
 from goodprior.beliefs import GaussianProcess
 from goodprior.beliefs.fit import fit_belief
-from goodprior.beliefs.spec import LEAST_VARIANCE
 from goodprior.inference import Binary, Categorical, Gaussian, Likelihood, Posterior
 from goodprior.pipeline.problem import Problem
 from goodprior.priors import GaussianPrior, Prior
+from goodprior.priors.learned_noise import LEAST_NOISE_VARIANCE
 
 MODE_STEPS = 5000  # Adam steps, at most, to a mode
 MODE_BATCH = 64
@@ -146,7 +146,7 @@ def with_fitted_belief(problem: Problem, key: PRNGKeyArray) -> Problem:
     x, y = problem.scaling.inputs(problem.X), problem.scaling.targets(problem.y)
     fitted = fit_belief(x, y, key=key)
     if model.learn_noise:
-        variance = max(fitted.noise_variance, LEAST_VARIANCE)
+        variance = max(fitted.noise_variance, LEAST_NOISE_VARIANCE)
         model = model._replace(likelihood=Gaussian(variance), learn_noise=False)
     return problem._replace(belief=problem.belief if given else fitted.belief, model=model)
 

@@ -158,7 +158,9 @@ def matched_prior(
     prior = named_prior(name, problem.network(settings, key_network), key=key_prior)
     if not is_matched(name):
         return prior, None
-    own = {"distance": distance_of(settings) if "distance" in settings else "energy"}
+    own: dict[str, Any] = {
+        "distance": distance_of(settings) if "distance" in settings else "energy"
+    }
     if "match_held_out" in settings:
         own["held_out"] = settings["match_held_out"]
     own |= options
