@@ -62,16 +62,18 @@ def matching(X: np.ndarray, scaling: gp.Scaling, seeds: int) -> list[dict]:
     points = gp.rows_and_box(scaling.inputs(X))
     prior = gp.GaussianPrior(gp.MLP(X.shape[1], HIDDEN, 1, key=jax.random.key(0)))
     rows = []
-    for name, distance, runs in (
-        ("energy", gp.Energy(), seeds),
-        ("warm critic", gp.Wasserstein(critic_steps=40, settles=True), seeds),
-        ("critic as published, 5 steps", gp.Wasserstein(steps=5, restart=True), 2),
+    published = gp.MatchSchedule.published
+    for name, distance, schedule, runs in (
+        ("energy", gp.Energy(), None, seeds),
+        ("warm critic", gp.Wasserstein(critic_steps=40), published(stop_at_plateau=True), seeds),
+        ("critic as published, 5 steps", gp.Wasserstein(restart=True), published(steps=5), 2),
     ):
         times, found = [], []
         for seed in range(runs):
             key = jax.random.key(seed)
             started = time.perf_counter()
-            matched = gp.match(prior, belief, points, distance=distance, key=key, held_out=0)
+            how = {"distance": distance, "schedule": schedule, "held_out": 0}
+            matched = gp.match(prior, belief, points, key=key, **how)
             times.append(time.perf_counter() - started)
             keys = jax.random.split(jax.random.fold_in(key, 1), 3)
             found += [gp.compare(matched.prior, belief, points, key=k) for k in keys]

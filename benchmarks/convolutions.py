@@ -85,8 +85,8 @@ def matching(name: str) -> dict[str, float]:
     belief, points = gp.HierarchicalGP.images(), gp.Rows(X, 32)
     started = time.perf_counter()
     gp.match(
-        prior, belief, points, distance=gp.Wasserstein(steps=10), draws=128, held_out=0,
-        key=jax.random.key(1),
+        prior, belief, points, distance="wasserstein", held_out=0,
+        schedule=gp.MatchSchedule.published(steps=10), key=jax.random.key(1),
     )  # fmt: skip
     seconds = time.perf_counter() - started
     return {"seconds": seconds, "gibibytes": most_memory()}

@@ -24,7 +24,7 @@ SLOW_EXAMPLES = (
     "BNNClassifier",
     "BNNRegressor",
     "FlowPrior",
-    "HierarchicalPrior",
+    "GibbsHierarchicalPrior",
     "LeNet5",
     "LearnedNoise",
     "PreResNet20",

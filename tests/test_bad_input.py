@@ -19,7 +19,7 @@ from goodprior.inference import (
     sample_posterior,
 )
 from goodprior.inference.samplers import sghmc_run
-from goodprior.matching import Wasserstein, match
+from goodprior.matching import MatchSchedule, Sliced, Wasserstein, match
 from goodprior.networks import MLP
 from goodprior.priors import GaussianPrior
 
@@ -41,7 +41,7 @@ def nothing_is_run(monkeypatch):
         pytest.fail("a compiled loop was reached")
 
     monkeypatch.setattr(sghmc_run, "_advance", reached)
-    monkeypatch.setattr(sys.modules["goodprior.matching.match"], "_run", reached)
+    monkeypatch.setattr(sys.modules["goodprior.matching.match"], "_chunk", reached)
 
 
 def _sample(prior=None, likelihood=None, X=X, y=Y, **settings):
@@ -138,8 +138,17 @@ MATCHING = {
         lambda: _match(belief=Flat()),
         r"shape \(n, points, outputs\); for n=64 and 9 points it gave \(64, 9\)",
     ),
-    "no steps": (lambda: _match(steps=0), "steps must be a whole number of at least 1, got 0"),
-    "one draw": (lambda: _match(draws=1), "draws must be a whole number of at least 2, got 1"),
+    "no steps": (lambda: MatchSchedule(steps=0), "steps must be a whole .* at least 1, got 0"),
+    "one draw": (lambda: MatchSchedule(draws=1), "draws must be a whole .* at least 2, got 1"),
+    "no points": (lambda: MatchSchedule(points=0), "points must be a whole .* at least 1, got 0"),
+    "cache": (lambda: MatchSchedule(belief_cache=15), "belief_cache must be a multiple of 10, got"),
+    "optimiser": (
+        lambda: MatchSchedule(optimiser="sgd"),
+        "optimiser must be one of adam, rmsprop; got 'sgd'",
+    ),
+    "no learning": (lambda: MatchSchedule(learning_rate=0.0), "learning_rate must be a finite"),
+    "penalty of scales": (lambda: MatchSchedule(scale_penalty=-1.0), "scale_penalty must be"),
+    "no directions": (lambda: Sliced(directions=0), "directions must be a whole number"),
     "one draw held out": (lambda: _match(held_out=1), "held_out must be .* got 1"),
     "negative held out": (lambda: _match(held_out=-5), "held_out must be .* got -5"),
     "a kernel that is none": (

@@ -17,7 +17,7 @@ from goodprior.estimators import BNNRegressor  # no import may start JAX and cou
 assert use_all_cores(int(sys.argv[1])) == int(sys.argv[1])
 X = np.linspace(-2, 2, 200)[:, None]
 posterior = gp.sample_posterior(
-    gp.HierarchicalPrior(gp.MLP(1, (20, 20), 1, key=jax.random.key(0)), refresh_every=10),
+    gp.GibbsHierarchicalPrior(gp.MLP(1, (20, 20), 1, key=jax.random.key(0)), refresh_every=10),
     gp.Gaussian(0.1), X, np.sin(X), chains=4, burn_in=50, draws=1, thinning=50,
     key=jax.random.key(1),
 )

@@ -9,7 +9,7 @@ import pytest
 from goodprior.beliefs import GaussianProcess, Grid, rbf
 from goodprior.evaluation import accuracy, rmse
 from goodprior.inference import Binary, Gaussian, sample_posterior
-from goodprior.matching import match
+from goodprior.matching import MatchSchedule, match
 from goodprior.priors import GaussianPrior
 
 POINTS = Grid([-1.5], [1.5], per_input=8)
@@ -19,7 +19,8 @@ LENGTHS = {"chains": 2, "burn_in": 1000, "draws": 5, "thinning": 200, "key": jax
 
 def _matched(network, variance):
     belief, key = GaussianProcess(rbf(1.0, variance)), jax.random.key(1)
-    matched, history = match(GaussianPrior(network), belief, POINTS, steps=40, key=key)
+    schedule = MatchSchedule(steps=40)
+    matched, history = match(GaussianPrior(network), belief, POINTS, schedule=schedule, key=key)
     assert history.after.energy_distance < history.before.energy_distance / 2
     assert type(matched.weights(matched.sample(key))) is type(network)
     return matched

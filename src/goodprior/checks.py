@@ -1,4 +1,4 @@
-"""What the rooms ask of their arguments: the argument, the rule and what was found are named."""
+"""Validation of arguments: errors name the argument, the rule and what was found."""
 
 from collections.abc import Collection
 
@@ -10,7 +10,25 @@ from jaxtyping import Array, Int
 
 
 def matrix(name: str, value: object) -> Array:
-    """`value` as a finite float32 matrix (rows, columns) with at least one row and column."""
+    """`value` as a finite float32 matrix (rows, columns) with at least one row and column.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument, for the message.
+    value : array_like
+        What was given.
+
+    Raises
+    ------
+    ValueError
+        If it is no such matrix. All functions here have these parameters and this error.
+
+    Examples
+    --------
+    >>> matrix("X", [[1, 2], [3, 4]]).shape
+    (2, 2)
+    """
     array = _numbers(name, value)
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(

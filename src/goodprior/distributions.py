@@ -20,8 +20,17 @@ class Distribution(Protocol):
 
 
 class LogNormal(eqx.Module):
-    """The logarithm is N(location, variance); the second argument is a variance, as in the paper.
+    """The logarithm is N(location, variance).
 
+    Parameters
+    ----------
+    location : float
+        Mean of the logarithm.
+    variance : float
+        Of the logarithm; not a standard deviation, as in the paper.
+
+    Examples
+    --------
     >>> import jax
     >>> draws = LogNormal(0.0, 1.0).sample(jax.random.key(0), (1000,))
     >>> bool(0.9 < jax.numpy.median(draws) < 1.1)
@@ -41,6 +50,13 @@ class LogNormal(eqx.Module):
 class Fixed(eqx.Module):
     """Always the same positive number.
 
+    Parameters
+    ----------
+    value : float
+        The number.
+
+    Examples
+    --------
     >>> import jax
     >>> Fixed(2.0).sample(jax.random.key(0), (2,)).tolist()
     [2.0, 2.0]

@@ -2,7 +2,7 @@
 
 A step of a sampler needs one Gaussian number per weight, and making them with JAX's generator
 takes longer than the gradient. Here the bits come from a hash of a counter, keyed anew for every
-step by JAX's own generator, and the sum of a word's four bytes is bent into a Gaussian by an odd
+step by JAX's own generator, and the sum of a word's four bytes is mapped to a Gaussian by an odd
 polynomial; more of the hash fills the gaps between the whole numbers. Its moments are those of
 N(0, 1) up to the eighth, its distribution function is within 2e-4 of the Gaussian's, and it stays
 within 5.2 standard deviations. For the weak convergence of a discretised diffusion matching the
@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, UInt32
 
 # Fitted to the exact distribution of the sum of four bytes: moments 2, 4, 6 and 8 are matched,
 # and the distance of the quantiles is least.
-_BEND = (
+_COEFFICIENTS = (
     0.9621822012711224,
     0.009083571354652913,
     0.002087349995539525,
@@ -30,6 +30,20 @@ _TOTAL_STD = ((4 * (256**2 - 1) + 1) / 12) ** 0.5  # of four bytes and a fractio
 def fast_normal(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
     """Numbers that are N(0, 1) for all a sampler can tell; the same for the same key.
 
+    Parameters
+    ----------
+    key : PRNGKeyArray
+        A key of JAX.
+    shape : tuple of int
+        Of the result.
+
+    Returns
+    -------
+    Array
+        In single precision.
+
+    Examples
+    --------
     >>> import jax
     >>> fast_normal(jax.random.key(0), (3,)).shape
     (3,)
@@ -39,10 +53,10 @@ def fast_normal(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."
     fraction = (bits * jnp.uint32(0x2C1B3C6D) >> 8).astype(jnp.float32) * 2.0**-24
     s = (total.astype(jnp.float32) + (fraction - 510.5)) * (1 / _TOTAL_STD)
     square = s * s
-    bend = jnp.full_like(s, _BEND[-1])
-    for coefficient in _BEND[-2::-1]:
-        bend = bend * square + coefficient
-    return s * bend
+    factor = jnp.full_like(s, _COEFFICIENTS[-1])
+    for coefficient in _COEFFICIENTS[-2::-1]:
+        factor = factor * square + coefficient
+    return s * factor
 
 
 def _hash(key: PRNGKeyArray, shape: tuple[int, ...]) -> UInt32[Array, "..."]:

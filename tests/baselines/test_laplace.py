@@ -15,7 +15,7 @@ from goodprior.data import Scaling
 from goodprior.evaluation import accuracy, nll
 from goodprior.inference import Categorical, Gaussian, StudentT
 from goodprior.networks import MLP
-from goodprior.priors import GaussianPrior, HierarchicalPrior
+from goodprior.priors import GaussianPrior, GibbsHierarchicalPrior
 from tests.monte_carlo import assert_mean
 
 RNG = np.random.default_rng(0)
@@ -160,8 +160,8 @@ def test_rows_with_other_columns_are_refused(as_users_run_it):
 def test_what_cannot_be_done_is_refused(as_users_run_it):
     network = MLP(2, (5,), 1, key=jax.random.key(0))
     key = jax.random.key(0)
-    with pytest.raises(ValueError, match="not for a HierarchicalPrior"):
-        fit_laplace(HierarchicalPrior(network), Gaussian(NOISE), X, Y, key=key)
+    with pytest.raises(ValueError, match="not for a GibbsHierarchicalPrior"):
+        fit_laplace(GibbsHierarchicalPrior(network), Gaussian(NOISE), X, Y, key=key)
     with pytest.raises(ValueError, match=r"concave in the outputs: .*, not StudentT"):
         fit_laplace(GaussianPrior(network), StudentT(0.3), X, Y, key=key)
     with pytest.raises(ValueError, match="structure must be one of full, kron; got 'diag'"):

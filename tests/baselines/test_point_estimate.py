@@ -9,7 +9,12 @@ from goodprior.data import Scaling
 from goodprior.evaluation import class_nll, nll
 from goodprior.inference import Binary, Gaussian
 from goodprior.networks import MLP
-from goodprior.priors import FlowPrior, GaussianPrior, HierarchicalPrior
+from goodprior.priors import (
+    FlowPrior,
+    GaussianPrior,
+    GibbsHierarchicalPrior,
+    MarginalHierarchicalPrior,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2)) @ [[1.0, 0.5], [0.0, 1.0]]
@@ -103,7 +108,7 @@ def test_a_classifier_separates_two_blobs():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "prior", [HierarchicalPrior(SMALL, form="marginal"), FlowPrior(SMALL, 2, key=jax.random.key(0))]
+    "prior", [MarginalHierarchicalPrior(SMALL), FlowPrior(SMALL, 2, key=jax.random.key(0))]
 )
 def test_other_priors_have_a_mode_too(prior):
     posterior = fit_map(prior, Gaussian(0.25), X, Y, epochs=100, key=jax.random.key(1))
@@ -112,7 +117,7 @@ def test_other_priors_have_a_mode_too(prior):
 
 def test_a_prior_with_a_gibbs_step_is_refused():
     with pytest.raises(ValueError, match="use its marginal form"):
-        fit_map(HierarchicalPrior(SMALL), Gaussian(0.25), X, Y, key=jax.random.key(1))
+        fit_map(GibbsHierarchicalPrior(SMALL), Gaussian(0.25), X, Y, key=jax.random.key(1))
 
 
 def test_rows_that_do_not_fit_are_met_with_the_same_words_as_in_sampling(as_users_run_it):

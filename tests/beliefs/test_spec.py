@@ -13,13 +13,13 @@ SCALING = Scaling.fit(X, Y)
 NAMES = ["age", "dose"]
 
 
-def said(belief, **more):
+def parsed(belief, **more):
     settings = {"task": "regression", "outputs": 1, **more}
     return parse_belief(belief, SCALING, NAMES, **settings)
 
 
 def test_a_table_in_the_columns_units_is_the_same_belief_in_standard_units():
-    found = said({"lengthscale": {"age": 20, "dose": 0.5}, "amplitude": 400})
+    found = parsed({"lengthscale": {"age": 20, "dose": 0.5}, "amplitude": 400})
     x = SCALING.inputs(X)
     lengths = np.array([20, 0.5]) / X.std(axis=0)
     expected = rbf(jnp.asarray(lengths), (400 / Y.std()) ** 2)(x, x)
@@ -30,17 +30,17 @@ def test_a_table_in_the_columns_units_is_the_same_belief_in_standard_units():
 
 
 def test_columns_that_are_not_named_get_the_usual_lengthscale():
-    found = said({"lengthscale": {"age": 20}})
+    found = parsed({"lengthscale": {"age": 20}})
     assert f"{2 * X[:, 1].std():.3g} in dose" in str(found)
 
 
 def test_presets_are_hierarchical_beliefs():
-    smooth, rough = said("smooth"), said("rough")
+    smooth, rough = parsed("smooth"), parsed("rough")
     assert isinstance(smooth.belief, HierarchicalGP)
     assert isinstance(rough.belief, HierarchicalGP)
     assert (smooth.belief.kernel, rough.belief.kernel) == ("rbf", "matern32")
-    assert str(said(None)) == str(smooth)
-    assert "logits" in str(said("smooth", task="classification"))
+    assert str(parsed(None)) == str(smooth)
+    assert "logits" in str(parsed("smooth", task="classification"))
 
 
 def test_a_periodic_belief_repeats_itself():
@@ -55,9 +55,16 @@ def test_a_periodic_belief_repeats_itself():
     assert "every 12 in month" in str(found)
 
 
+@pytest.mark.parametrize("lengthscale", [[1.0], {"month": 1.0}])
+def test_the_lengthscale_of_a_periodic_belief_is_one_number(lengthscale):
+    spec = {"kernel": "periodic", "period": 12, "lengthscale": lengthscale}
+    with pytest.raises(ValueError, match="must be one number, relative to the period; got"):
+        parse_belief(spec, Scaling.fit(X[:, :1], Y), ["month"], task="regression", outputs=1)
+
+
 def test_an_object_is_taken_as_it_is():
     belief = GaussianProcess(rbf(0.3))
-    assert said(belief).belief is belief
+    assert parsed(belief).belief is belief
 
 
 @pytest.mark.parametrize(
@@ -68,12 +75,13 @@ def test_an_object_is_taken_as_it_is():
         (42, "belief must be"),
         ({"length": 1.0}, "may have"),
         ({"lengthscale": {"height": 1.0}}, "height"),
-        ({"lengthscale": [1.0, 2.0, 3.0]}, "2 columns"),
+        ({"lengthscale": [1.0, 2.0, 3.0]}, "2 columns; got 3"),
+        ({"period": 3.0}, "period is for the kernel periodic only, and the kernel is rbf"),
         ({"lengthscale": -1.0}, "lengthscale of age"),
         ({"amplitude": 0}, "amplitude"),
         ({"kernel": "cosine"}, "kernel"),
     ],
 )
-def test_what_is_not_understood_is_said(belief, message):
+def test_what_cannot_be_parsed_is_named(belief, message):
     with pytest.raises(ValueError, match=message):
-        said(belief)
+        parsed(belief)

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image, ImageDraw
 from scipy import ndimage
 
-from goodprior.data import corruptions, data_folder, load
+from goodprior.data import corruption_kinds, data_folder, load
 from goodprior.data.corruptions import BLOCK, CORRUPTIONS, corrupt
 
 # Where CIFAR-10-C's constants let a severer picture be nearer to the clean one: the affine map of
@@ -111,7 +111,7 @@ def test_enlarging_is_that_of_scipy(pictures, factor):
     large = ndimage.zoom(middle, (1, factor, factor, 1), order=1)
     edge = (large.shape[1] - 32) // 2
     expected = large[:, edge : edge + 32, edge : edge + 32]
-    np.testing.assert_allclose(corruptions._enlarged(x, factor), expected, atol=1e-12)
+    np.testing.assert_allclose(corruption_kinds._enlarged(x, factor), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["gaussian_blur", "defocus_blur", "motion_blur", "zoom_blur"])
@@ -123,7 +123,7 @@ def test_blur_leaves_a_plain_picture_alone(name):
 def test_defocus_spreads_a_point_evenly_over_its_disc():
     dot = np.zeros((1, 32, 32, 3))
     dot[0, 16, 16] = 1
-    spread = corruptions.defocus_blur(dot, (1.5, 0.1), np.random.default_rng(0))[0, :, :, 0]
+    spread = corruption_kinds.defocus_blur(dot, (1.5, 0.1), np.random.default_rng(0))[0, :, :, 0]
     np.testing.assert_allclose(spread[15:18, 15:18], 1 / 9, atol=1e-6)
     assert spread.sum() == pytest.approx(1)
 
@@ -131,7 +131,7 @@ def test_defocus_spreads_a_point_evenly_over_its_disc():
 def test_motion_has_a_direction():
     dot = np.zeros((2, 32, 32, 1))
     dot[:, 16, 16] = 1
-    level, steep = corruptions._moved(dot, (6, 2.0), np.array([0.0, -90.0]))[..., 0]
+    level, steep = corruption_kinds._moved(dot, (6, 2.0), np.array([0.0, -90.0]))[..., 0]
     assert level.sum() == pytest.approx(1)
     assert (np.argwhere(level > 1e-9)[:, 0] == 16).all()
     assert (np.argwhere(steep > 1e-9)[:, 1] == 16).all()
@@ -141,7 +141,7 @@ def test_motion_has_a_direction():
 
 def test_clouds_fill_the_range_and_are_smooth_when_noise_decays():
     rough, smooth = (
-        corruptions._clouds(200, decay, np.random.default_rng(0)) for decay in (1.2, 3.0)
+        corruption_kinds._clouds(200, decay, np.random.default_rng(0)) for decay in (1.2, 3.0)
     )
     for field in (rough, smooth):
         assert (field.min((1, 2)) == 0).all()

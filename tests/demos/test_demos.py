@@ -1,4 +1,4 @@
-from functools import partial
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -13,7 +13,7 @@ from goodprior.networks import MLP
 def test_the_demo_in_short_shows_the_belief_and_a_prior_that_comes_closer(tmp_path, monkeypatch):
     """With a small network, few points and short chains: what it shows, not how well."""
     monkeypatch.setattr(demo, "POINTS", Grid([-6.0], [6.0], per_input=20))
-    monkeypatch.setattr(demo, "match", partial(demo.match, steps=30))
+    monkeypatch.setattr(demo, "SCHEDULE", replace(demo.SCHEDULE, steps=30))
     monkeypatch.setattr(demo, "MLP", lambda i, hidden, o, **more: MLP(i, (10,), o, **more))
     data, panels = demo.run(("gpi-g",), draws=2, thinning=200, burn_in=50, quiet=True)
     assert [panel.name for panel in panels] == ["GP", "GPi-G"]

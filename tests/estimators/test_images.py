@@ -55,7 +55,8 @@ def test_a_model_of_images_can_be_stored(fitted, tmp_path):
 
 
 def test_a_prior_is_matched_to_the_papers_belief_at_images():
-    model = BNNClassifier(network=Own(), distance=goodprior.Energy(steps=20), random_state=0)
+    schedule = goodprior.MatchSchedule(steps=20)
+    model = BNNClassifier(network=Own(), match_schedule=schedule, random_state=0)
     assert "standardised images" in repr(model.fit_prior(X).belief_)
     assert len(model.history_.distance) == 20
 

@@ -8,12 +8,12 @@ from goodprior.evaluation import diagnose
 from goodprior.inference import Gaussian, Heteroscedastic, Posterior, sample_posterior
 from goodprior.inference.export import to_datatree
 from goodprior.networks import MLP
-from goodprior.priors import GaussianPrior, HierarchicalPrior, LearnedNoise
+from goodprior.priors import GaussianPrior, GibbsHierarchicalPrior, LearnedNoise
 
 NETWORK = MLP(2, (4,), 1, key=jax.random.key(0))
 PRIORS = {
     "gaussian": GaussianPrior(NETWORK),
-    "hierarchical": HierarchicalPrior(NETWORK),
+    "hierarchical": GibbsHierarchicalPrior(NETWORK),
     "noise": LearnedNoise(GaussianPrior(NETWORK)),
 }
 X = np.random.default_rng(0).normal(size=(11, 2)).astype(np.float32)

@@ -18,17 +18,17 @@ from scipy import special
 from goodprior.inference import SGHMC, Density, Gaussian, sample_posterior
 from goodprior.inference.coordinates import joiner, split
 from goodprior.networks import Dense
-from goodprior.priors import HierarchicalPrior
+from goodprior.priors import GibbsHierarchicalPrior
 from goodprior.priors.hierarchical import WeightsAndVariances, _inverse_gamma
 from tests.monte_carlo import LIMIT, assert_mean
 
 X = jnp.array([[-1.0, 0.5], [0.3, 1.2], [1.0, -0.7], [0.1, 0.2]])
 NOISE_VARIANCE = 1.0
 CHAINS, SWEEPS, STEPS, DIRECT = 400, 400, 40, 100_000
-PRIOR = HierarchicalPrior(Dense(2, 1, key=jax.random.key(0)), 1.0, 1.0)
+PRIOR = GibbsHierarchicalPrior(Dense(2, 1, key=jax.random.key(0)), 1.0, 1.0)
 
 
-class SoftplusTooLate(HierarchicalPrior):
+class SoftplusTooLate(GibbsHierarchicalPrior):
     """A mistake that is easily made: the unconstrained shape is updated, then constrained."""
 
     def refresh(self, key: PRNGKeyArray, latent: PyTree) -> PyTree:
@@ -135,7 +135,7 @@ def test_all_forms_have_the_same_posterior(form):
     shape, rate, noise_variance = 1.5, 0.1, 0.5
     x, y = np.array([[-1.0], [0.2], [0.7], [2.0]]), np.array([[-3.1], [0.9], [1.5], [5.2]])
     layer = Dense(1, 1, key=jax.random.key(0))
-    prior = HierarchicalPrior(layer, shape, rate, form=form, refresh_every=10)
+    prior = GibbsHierarchicalPrior(layer, shape, rate, refresh_every=10).in_form(form)
     draws = posterior(prior, noise_variance, x, y).draws
     networks = jax.vmap(jax.vmap(prior.weights))(draws)
     w, b = networks.weight[..., 0, 0], networks.bias[..., 0]
@@ -182,7 +182,7 @@ def test_the_variance_of_a_wide_layer_is_found_without_gibbs_steps():
     layer = Dense(1000, 1, key=jax.random.key(0))
     means = {}
     for form in ("noncentred", "gibbs"):
-        prior = HierarchicalPrior(layer, form=form, refresh_every=10)
+        prior = GibbsHierarchicalPrior(layer, refresh_every=10).in_form(form)
         draws = posterior(prior, noise_variance, x, y, chains=40, burn_in=2000).draws
         logs = draws.log_variances if form == "noncentred" else np.log(draws.variances)
         means[form] = np.asarray(logs[..., 0].mean(axis=1), np.float64)  # of each chain

@@ -81,8 +81,8 @@ def test_the_value_is_the_difference_of_the_critics_means():
     assert [layer.weight.shape for layer in state.critic.layers] == [(20, 3), (20, 20), (1, 20)]
 
 
-def test_the_penalty_holds_the_slope_at_one():
-    """A linear critic of grad s pays `penalty * (s - 1)^2` wherever the grad is looked at."""
+def test_the_penalty_holds_the_gradient_at_one():
+    """A linear critic of gradient s pays `penalty * (s - 1)^2` wherever it is evaluated."""
     metric = Wasserstein(penalty=7.0)
     direction = jnp.array([[0.6, 0.0, 0.8]])
     linear = eqx.nn.MLP(POINTS, "scalar", 1, 0, use_final_bias=False, key=jax.random.key(0))
@@ -94,7 +94,7 @@ def test_the_penalty_holds_the_slope_at_one():
 
 
 def test_the_penalty_is_paid_between_a_draw_and_its_partner():
-    """The critic's grad is one above zero and two below; only pairs across see both."""
+    """The critic's gradient is one above zero and two below; only pairs across see both."""
     metric = Wasserstein(penalty=1.0)
     kinked = eqx.nn.MLP(
         1, "scalar", 2, 1, use_bias=False, use_final_bias=False, key=jax.random.key(0)
@@ -107,7 +107,7 @@ def test_the_penalty_is_paid_between_a_draw_and_its_partner():
     below, above = jnp.full((4000, 1, 1), -1.0), jnp.full((4000, 1, 1), 1.0)
     value = 1.0 - (-2.0)  # the critic above, less the critic below
     loss = metric.loss(kinked, jax.random.key(0), below, above)
-    share = float(loss) + value  # of grads of two, each paying one
+    share = float(loss) + value  # of gradients of two, each paying one
     assert abs(share - 0.5) < LIMIT * 0.5 / np.sqrt(4000)
 
 

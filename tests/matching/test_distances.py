@@ -101,14 +101,14 @@ def _fitted(metric, functions, target):
 
 @eqx.filter_jit
 def _value(metric, state, functions, target):
-    return metric(state, functions, target)
+    return metric.bind(WHITE)(state, functions, target, APART)
 
 
 WHITE, APART = GaussianProcess(rbf(0.1)), jnp.arange(3.0)[:, None]  # as TARGET is
 FAMILY = {
     "energy": Energy(),
-    "kl": KL().of(WHITE).at(APART),
-    "kl-ssge": KLStein().of(WHITE).at(APART),
+    "kl": KL(),
+    "kl-ssge": KLStein(),
     "mmd": MMD(),
     "sliced": Sliced(),
     "wasserstein": Wasserstein(critic_steps=100, width=50),
@@ -135,7 +135,7 @@ def test_a_distance_grows_with_what_it_measures(metric):
 def test_a_distance_has_a_gradient_that_leads_to_the_target(metric):
     functions = FUNCTIONS + 2.0
     state = _fitted(metric, functions, TARGET)
-    value, grad = jax.jit(jax.value_and_grad(lambda f: metric(state, f, TARGET)))(functions)
+    value, grad = jax.jit(jax.value_and_grad(lambda f: _value(metric, state, f, TARGET)))(functions)
     assert value.shape == ()
     assert np.isfinite(grad).all()
     assert _value(metric, state, functions - 20 * grad, TARGET) < value

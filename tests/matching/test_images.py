@@ -1,5 +1,7 @@
 """Matching for networks on images."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,19 +9,19 @@ import numpy as np
 import pytest
 
 from goodprior.beliefs import GaussianProcess, HierarchicalGP, Near, Rows, rbf
-from goodprior.matching import KL, Wasserstein, match
+from goodprior.matching import KL, Energy, Wasserstein, match
 from goodprior.networks import Conv, LeNet5
 from goodprior.priors import GaussianPrior
 
 IMAGES = jax.random.normal(jax.random.key(0), (40, 16, 16, 1))
+FLAT = IMAGES.reshape(40, -1)
 PRIOR = GaussianPrior(LeNet5((16, 16, 1), 3, key=jax.random.key(1)))
 
 
 def test_a_belief_sees_images_as_rows_of_pixels():
-    flat = IMAGES[:6].reshape(6, -1)
     for belief in (GaussianProcess(rbf(20.0), outputs=2), HierarchicalGP.images(2)):
         images = belief.sample(jax.random.key(2), IMAGES[:6], 4)
-        np.testing.assert_array_equal(images, belief.sample(jax.random.key(2), flat, 4))
+        np.testing.assert_array_equal(images, belief.sample(jax.random.key(2), FLAT[:6], 4))
 
 
 @pytest.mark.slow
@@ -35,26 +37,25 @@ def test_points_are_images():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("distance", ["energy", Wasserstein(steps=10)], ids=str)
+@pytest.mark.parametrize("distance", [Energy(), Wasserstein()], ids=str)
 def test_a_convolutional_prior_comes_nearer_to_the_belief(distance):
     belief = GaussianProcess(rbf(20.0, 8.0), outputs=3)
-    found = match(
-        PRIOR, belief, Rows(IMAGES, 6), distance=distance, steps=10, draws=8, held_out=64,
-        key=jax.random.key(5),
-    )  # fmt: skip
+    schedule = replace(distance.default_schedule, steps=10, draws=8)
+    how = {"distance": distance, "schedule": schedule, "held_out": 64}
+    found = match(PRIOR, belief, Rows(IMAGES, 6), key=jax.random.key(5), **how)
     assert found.history.after.energy_distance < found.history.before.energy_distance
 
 
 @pytest.mark.slow
 def test_kl_sees_images_as_rows_of_pixels():
-    distance = KL().of(GaussianProcess(rbf(20.0)))
+    metric = KL().bind(GaussianProcess(rbf(20.0)))
     functions = jax.random.normal(jax.random.key(6), (3, 6, 1))
-    images, flat = distance.at(IMAGES[:6]), distance.at(IMAGES[:6].reshape(6, -1))
-    np.testing.assert_array_equal(images.surprise(functions), flat.surprise(functions))
+    images, flat = (metric.cross_entropy(functions, x) for x in (IMAGES[:6], FLAT[:6]))
+    np.testing.assert_array_equal(images, flat)
 
 
 @pytest.mark.slow
-def test_the_memory_of_a_slope_does_not_grow_with_the_draws():
+def test_the_memory_of_a_gradient_does_not_grow_with_the_draws():
     class Brightness(eqx.Module):
         conv: Conv
 

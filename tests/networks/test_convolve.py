@@ -21,7 +21,7 @@ def plain(x, filters, stride, margin):
     params=[(5, 3, 1, 1), (5, 3, 2, 1), (3, 5, 1, 0), (2, 5, 1, 2), (1, 1, 2, 0)], ids=str
 )
 def case(request, monkeypatch):
-    monkeypatch.setattr(module, "TOGETHER", 50)  # so that there are several parts
+    monkeypatch.setattr(module, "PLACES_AT_ONCE", 50)  # so that there are several parts
     rows, size, *how = request.param
     first, second = jax.random.split(jax.random.key(0))
     x = jax.random.normal(first, (rows, 9, 8, 2))

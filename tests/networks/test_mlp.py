@@ -1,3 +1,4 @@
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -32,6 +33,14 @@ def test_an_mlp_is_dense_layers_with_activations_between(activation):
     np.testing.assert_allclose(
         network(jnp.asarray(x, jnp.float32)), _dense(network.layers[-1], value), atol=1e-5
     )
+
+
+def test_an_activation_may_be_any_function():
+    x, key = jnp.array([0.3, -1.2, 0.8]), jax.random.key(0)
+    named, given = (MLP(3, (5,), 2, activation=a, key=key) for a in ("erf", jax.scipy.special.erf))
+    np.testing.assert_array_equal(eqx.filter_jit(named)(x), eqx.filter_jit(given)(x))
+    with pytest.raises(ValueError, match=r"activation must be one of .* or a function, got 'rleu'"):
+        MLP(3, (5,), 2, activation="rleu", key=key)
 
 
 def test_an_mlp_without_hidden_layers_is_linear():

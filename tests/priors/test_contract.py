@@ -13,22 +13,25 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
 
 from goodprior.networks import MLP
-from goodprior.priors import FlowPrior, GaussianPrior, HierarchicalPrior, LearnedNoise
+from goodprior.priors import (
+    FlowPrior,
+    GaussianPrior,
+    GibbsHierarchicalPrior,
+    LearnedNoise,
+    MarginalHierarchicalPrior,
+    NoncentredHierarchicalPrior,
+)
 from tests.monte_carlo import assert_mean
 
 PRIORS = {
     "gaussian": lambda network, key: GaussianPrior(network, 0.7),
-    "hierarchical": lambda network, key: HierarchicalPrior(network, 2.0, 1.5),
-    "hierarchical, marginal": lambda network, key: HierarchicalPrior(
-        network, 2.0, 1.5, form="marginal"
-    ),
-    "hierarchical, noncentred": lambda network, key: HierarchicalPrior(
-        network, 2.0, 1.5, form="noncentred"
-    ),
+    "hierarchical": lambda network, key: GibbsHierarchicalPrior(network, 2.0, 1.5),
+    "hierarchical, marginal": lambda network, key: MarginalHierarchicalPrior(network, 2.0, 1.5),
+    "hierarchical, noncentred": lambda network, key: NoncentredHierarchicalPrior(network, 2.0, 1.5),
     "flow": lambda network, key: FlowPrior(network, flows=2, key=key),
     "learned noise over gaussian": lambda network, key: LearnedNoise(GaussianPrior(network)),
     "learned noise over hierarchical": lambda network, key: LearnedNoise(
-        HierarchicalPrior(network, 2.0, 1.5)
+        GibbsHierarchicalPrior(network, 2.0, 1.5)
     ),
 }
 each_prior = pytest.mark.parametrize("make", PRIORS.values(), ids=PRIORS.keys())
@@ -186,12 +189,12 @@ def test_matching_reaches_all_that_is_tuned(make):
 
     @jax.jit
     @jax.grad
-    def slopes_of_a_draw(arrays):
+    def gradients_of_a_draw(arrays):
         prior = eqx.combine(arrays, rest)
         outputs = jax.vmap(prior.weights(prior.sample(jax.random.key(0))))(X)
         return jnp.tanh(outputs).sum()
 
-    for path, grad in jax.tree_util.tree_leaves_with_path(slopes_of_a_draw(arrays)):
+    for path, grad in jax.tree_util.tree_leaves_with_path(gradients_of_a_draw(arrays)):
         assert np.isfinite(grad).all(), path
         assert (np.asarray(grad) != 0).all(), path
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from goodprior.beliefs import GaussianProcess, Grid, rbf
-from goodprior.matching import match
+from goodprior.matching import MatchSchedule, match
 from goodprior.networks import MLP, Dense
 from goodprior.priors import GaussianPrior
 from goodprior.priors.gaussian import softplus_inverse
@@ -117,7 +117,8 @@ def test_fixed_scales_stay_as_they_are_when_the_others_are_matched():
     network = MLP(1, (10,), 1, key=jax.random.key(0))
     prior = GaussianPrior(network, SCALES, fixed=("layers.0.weight", "layers.1.bias"))
     belief, points = GaussianProcess(rbf(0.5)), Grid([-1], [1], 10)
-    matched = match(prior, belief, points, steps=10, key=jax.random.key(1), held_out=0).prior
+    how = {"schedule": MatchSchedule(steps=10), "held_out": 0}
+    matched = match(prior, belief, points, key=jax.random.key(1), **how).prior
     assert isinstance(matched, GaussianPrior)
     same = {name for name, scale in matched.scales.items() if scale == prior.scales[name]}
     assert same == {"layers.0.weight", "layers.1.bias"}

@@ -1,5 +1,3 @@
-from typing import get_args
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -8,12 +6,20 @@ import pytest
 from scipy import special, stats
 
 from goodprior.networks import Dense
-from goodprior.priors import HierarchicalPrior
+from goodprior.priors import (
+    GibbsHierarchicalPrior,
+    MarginalHierarchicalPrior,
+    NoncentredHierarchicalPrior,
+)
 from goodprior.priors.gaussian import softplus_inverse
-from goodprior.priors.hierarchical import Form, UnitsAndLogVariances, WeightsAndVariances
+from goodprior.priors.hierarchical import UnitsAndLogVariances, WeightsAndVariances
 from tests.monte_carlo import assert_mean
 
-FORMS = get_args(Form)
+FORMS = {
+    "gibbs": GibbsHierarchicalPrior,
+    "marginal": MarginalHierarchicalPrior,
+    "noncentred": NoncentredHierarchicalPrior,
+}
 SHAPES = np.array([1.3, 3.0])  # of weight and bias
 RATES = np.array([0.4, 2.5])
 COUNT = 20_000
@@ -21,7 +27,7 @@ COUNT = 20_000
 
 def make(form="gibbs"):
     """A prior that has been tuned: three weights and a bias, each group with its own numbers."""
-    prior = HierarchicalPrior(Dense(3, 1, key=jax.random.key(0)), form=form)
+    prior = FORMS[form](Dense(3, 1, key=jax.random.key(0)))
     raw = [softplus_inverse(jnp.asarray(v, jnp.float32)) for v in (SHAPES, RATES)]
     return eqx.tree_at(lambda p: (p.raw_shapes, p.raw_rates), prior, tuple(raw))
 
@@ -42,7 +48,7 @@ def log_variances(shapes, rates, key):
 
 
 @pytest.fixture(scope="module")
-def slopes_and_draws():
+def gradients_and_draws():
     """Compiled once for several tests."""
     one = jax.grad(log_variances, argnums=(0, 1), has_aux=True)
     many = jax.jit(jax.vmap(one, in_axes=(None, None, 0)))
@@ -51,8 +57,8 @@ def slopes_and_draws():
 
 
 @pytest.fixture
-def draws(slopes_and_draws):
-    return slopes_and_draws[1]
+def draws(gradients_and_draws):
+    return gradients_and_draws[1]
 
 
 def assert_distributed(samples, distribution):
@@ -125,9 +131,9 @@ def test_refresh_draws_from_the_conditional_of_the_variances():
     assert abs(stats.pearsonr(*np.log(variances).T).statistic) < 4 / np.sqrt(COUNT)
 
 
-def test_draws_can_be_differentiated_in_shape_and_rate(slopes_and_draws):
-    """E log variance = log rate - digamma(shape), so the mean grads are known."""
-    by_shape, by_rate = slopes_and_draws[0]
+def test_draws_can_be_differentiated_in_shape_and_rate(gradients_and_draws):
+    """E log variance = log rate - digamma(shape), so the mean gradients are known."""
+    by_shape, by_rate = gradients_and_draws[0]
     assert_mean(by_shape, -special.polygamma(1, SHAPES))
     np.testing.assert_allclose(by_rate, np.broadcast_to(1 / RATES, (COUNT, 2)), rtol=1e-4)
 
@@ -153,10 +159,23 @@ def test_all_forms_draw_the_same_functions():
 def test_a_tuned_prior_can_change_its_form(form):
     for before in FORMS:
         other = make(before).in_form(form, refresh_every=7)
-        assert other.form == form
+        assert type(other) is FORMS[form]
         assert other.refresh_every == (7 if form == "gibbs" else 0)
         np.testing.assert_allclose(other.shapes, SHAPES, rtol=1e-5)
         np.testing.assert_allclose(other.rates, RATES, rtol=1e-5)
+
+
+def test_a_change_of_form_keeps_how_often_variances_are_drawn():
+    prior = GibbsHierarchicalPrior(Dense(3, 1, key=jax.random.key(0)), refresh_every=7)
+    assert prior.in_form("gibbs").refresh_every == 7
+    assert prior.in_form("noncentred").in_form("gibbs").refresh_every == 100
+    with pytest.raises(ValueError, match="refresh_every must be a whole number of at least 1"):
+        prior.in_form("gibbs", refresh_every=0)
+
+
+def test_an_unknown_form_is_refused(as_users_run_it):
+    with pytest.raises(ValueError, match="form must be one of gibbs, marginal, noncentred; got"):
+        make().in_form("centred")
 
 
 @pytest.mark.parametrize(
@@ -165,9 +184,8 @@ def test_a_tuned_prior_can_change_its_form(form):
         ({"shape": 0.0}, "shape must be a finite number above zero, got 0.0"),
         ({"rate": float("nan")}, "rate must be a finite number above zero, got nan"),
         ({"refresh_every": 0}, "refresh_every must be a whole number of at least 1, got 0"),
-        ({"form": "centred"}, "form must be one of gibbs, marginal, noncentred; got 'centred'"),
     ],
 )
 def test_bad_settings_are_refused(arguments, message, as_users_run_it):
     with pytest.raises(ValueError, match=message):
-        HierarchicalPrior(Dense(1, 1, key=jax.random.key(0)), **arguments)
+        GibbsHierarchicalPrior(Dense(1, 1, key=jax.random.key(0)), **arguments)

@@ -14,6 +14,7 @@ from goodprior import (
     Heteroscedastic,
     LearnedNoise,
     LogNormal,
+    MatchSchedule,
     Stacked,
     match,
     rbf,
@@ -110,7 +111,12 @@ def test_noise_that_grows_is_found_with_a_belief_about_it():
     belief = Stacked((GaussianProcess(rbf(1.0)), level))
     prior = GaussianPrior(MLP(1, (20,), 2, key=jax.random.key(0)))
     matched, _ = match(
-        prior, belief, Box([-2], [2], 20), steps=40, draws=64, held_out=0, key=jax.random.key(1)
+        prior,
+        belief,
+        Box([-2], [2], 20),
+        schedule=MatchSchedule(steps=40),
+        held_out=0,
+        key=jax.random.key(1),
     )
     posterior = sample_posterior(
         matched,

@@ -17,7 +17,7 @@ from goodprior import storage
 from goodprior.data import Scaling
 from goodprior.inference import Gaussian, Posterior
 from goodprior.networks import MLP
-from goodprior.priors import HierarchicalPrior
+from goodprior.priors import GibbsHierarchicalPrior
 from goodprior.storage import sealed_file
 from goodprior.storage.store import VERSION
 
@@ -31,7 +31,7 @@ def good() -> bytes:
 
 
 def _posterior():
-    prior = HierarchicalPrior(MLP(1, (2,), 1, key=KEY))
+    prior = GibbsHierarchicalPrior(MLP(1, (2,), 1, key=KEY))
     draws = jax.tree.map(lambda leaf: np.asarray(leaf)[None, None], prior.sample(KEY))
     scaling = Scaling(np.zeros(1), np.ones(1), np.zeros(1), np.ones(1))
     return Posterior(prior, Gaussian(0.1), draws, np.ones((1, 1, 1)), {"steps": 3}, scaling)

@@ -8,7 +8,7 @@ import pytest
 
 from goodprior import storage
 from goodprior.inference import Gaussian, Posterior
-from goodprior.priors import GaussianPrior, HierarchicalPrior, LearnedNoise
+from goodprior.priors import GaussianPrior, GibbsHierarchicalPrior, LearnedNoise
 from tests.storage.test_round_trips import assert_identical, there_and_back
 
 KEY = jax.random.key(0)
@@ -45,7 +45,7 @@ def _mlp(width=5, depth=1, **settings):
 
 
 CASES = {
-    "by hand": lambda: (_polynomial(), LearnedNoise(HierarchicalPrior(_polynomial()))),
+    "by hand": lambda: (_polynomial(), LearnedNoise(GibbsHierarchicalPrior(_polynomial()))),
     "equinox": lambda: (_mlp(), GaussianPrior(_mlp())),
 }
 

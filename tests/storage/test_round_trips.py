@@ -41,12 +41,20 @@ from goodprior.inference import (
 )
 from goodprior.inference.coordinates import split
 from goodprior.inference.samplers import nuts, sghmc_run
-from goodprior.matching import MMD, Energy, Sliced, Wasserstein
+from goodprior.matching import KL, MMD, Energy, KLStein, MatchSchedule, Sliced, Wasserstein
 from goodprior.matching.compare import Comparison
 from goodprior.matching.match import History
-from goodprior.networks import MLP
-from goodprior.priors import FlowPrior, GaussianPrior, HierarchicalPrior, LearnedNoise
+from goodprior.networks import MLP, BatchNorm
+from goodprior.priors import (
+    FlowPrior,
+    GaussianPrior,
+    GibbsHierarchicalPrior,
+    LearnedNoise,
+    MarginalHierarchicalPrior,
+    NoncentredHierarchicalPrior,
+)
 from goodprior.storage.known import CLASSES
+from goodprior.storage.tree import pack, unpack
 
 KEY = jax.random.key(0)
 X = np.linspace(-1, 1, 6).reshape(3, 2)
@@ -58,11 +66,11 @@ def _network(outputs=2):
 
 PRIORS = {
     "gaussian": lambda network: GaussianPrior(network, 0.3),
-    "gibbs": lambda network: HierarchicalPrior(network, 1.7, refresh_every=7),
-    "marginal": lambda network: HierarchicalPrior(network, form="marginal"),
-    "noncentred": lambda network: HierarchicalPrior(network, form="noncentred"),
+    "gibbs": lambda network: GibbsHierarchicalPrior(network, 1.7, refresh_every=7),
+    "marginal": lambda network: MarginalHierarchicalPrior(network),
+    "noncentred": lambda network: NoncentredHierarchicalPrior(network),
     "flow": lambda network: FlowPrior(network, 2, key=KEY),
-    "noisy": lambda network: LearnedNoise(HierarchicalPrior(network), LogNormal(-1.1, 0.3), 2),
+    "noisy": lambda network: LearnedNoise(GibbsHierarchicalPrior(network), LogNormal(-1.1, 0.3), 2),
 }
 LIKELIHOODS = {
     "gaussian": Gaussian(0.1),
@@ -86,7 +94,8 @@ OTHERS = {
     "box": Box([0], [1]),
     "scaling": Scaling.fit(X, X[:, 0]),
     "samplers": (SGHMC.careful(), SGHMC(noise="gaussian"), NUTS(0.9)),
-    "distances": [Energy(), MMD(), Sliced(), Wasserstein(steps=3)],
+    "distances": [Energy(), MMD(), Sliced(7), Wasserstein(3), KL(0.1), KLStein(share=0.5)],
+    "schedule": [MatchSchedule(steps=7, optimiser="rmsprop", points=None)],
     "binary": Binary(),
     "history": [History(np.ones(3), 1.5, None, Comparison(0.1, 0.2, 1.5))],
     "nuts-chain": nuts.Chain(jnp.ones(3), jnp.asarray(0.1), jnp.zeros(3)),
@@ -177,6 +186,39 @@ def test_a_belief_draws_the_same_functions(tmp_path):
 @pytest.mark.parametrize("name", OTHERS)
 def test_the_other_objects_come_back(tmp_path, name):
     assert_identical(OTHERS[name], there_and_back(tmp_path, OTHERS[name]))
+
+
+def _old(name, **fields):
+    """An object as files of version 0.1 describe it."""
+    return {"class": name, "fields": fields}
+
+
+@pytest.mark.parametrize("form", ["gibbs", "marginal", "noncentred"])
+def test_a_hierarchical_prior_of_an_older_file_comes_back_in_its_form(form):
+    prior = GibbsHierarchicalPrior(_network(), 1.7, refresh_every=7).in_form(form)
+    spec, arrays = pack(prior)
+    spec = _old("HierarchicalPrior", **{**spec["fields"], "form": form})
+    assert_identical(prior, unpack(spec, arrays))
+
+
+def test_distances_and_layers_of_older_files_come_back_without_what_they_no_longer_have():
+    rate = {"float": (0.2).hex()}
+    schedule = {"steps": 400, "draws": 64, "points": 50, "bank": 100, "settles": True}
+    old = _old("Energy", **schedule, learning_rate=rate, pull=rate)
+    assert_identical(Energy(), unpack(old, {}))
+    assert_identical(BatchNorm(), unpack(_old("BatchNorm", statistics=None, notes=None), {}))
+
+
+def test_an_activation_of_ones_own_is_refused_by_name(tmp_path):
+    network = MLP(1, (2,), 1, activation=_square, key=KEY)
+    with pytest.raises(ValueError, match=r"activation cannot be stored: _square is a function of"):
+        storage.write(tmp_path / "it", network, kind="test")
+    known = MLP(1, (2,), 1, activation=jnp.tanh, key=KEY)
+    assert there_and_back(tmp_path, known).activation is jnp.tanh
+
+
+def _square(x):
+    return x**2
 
 
 def test_every_class_has_one_name():

@@ -9,7 +9,7 @@ import pytest
 from goodprior.data.corruptions import CORRUPTIONS
 from goodprior.data.registry import Dataset
 from goodprior.inference import ClassPrediction
-from goodprior.matching import Comparison, History, Match
+from goodprior.matching import Comparison, History, Match, MatchSchedule
 from goodprior.studies.catalogue import study
 from goodprior.studies.engine.store import Result, Store
 from goodprior.studies.engine.study import Choice
@@ -245,15 +245,18 @@ def test_the_course_of_matching_images(tiny_images, monkeypatch):
     def match(prior, belief, points, *, key, **options):
         asked.update(options, points=points.size)
         before, after = Comparison(1.0, 0.5, 2.0), Comparison(0.1, 0.05, 1.1)
-        return Match(prior, History(np.linspace(1, 0, options["steps"]), 3.0, before, after))
+        steps = options["schedule"].steps
+        return Match(prior, History(np.linspace(1, 0, steps), 3.0, before, after))
 
     monkeypatch.setattr("goodprior.matching.match", match)
     one = study("convergence-images")
     jobs = one.jobs(one.choose("paper", networks=("lenet5",), methods=("gpi-h",)))
     rows = _rows(one, [dict(job.settings) for job in jobs])
-    distance = asked.pop("distance")
-    assert asked == {"steps": 200, "draws": 128, "points": 32}
-    assert (distance.learning_rate, distance.critic_steps) == (0.01, 200)
+    assert asked.pop("distance").critic_steps == 200
+    assert asked == {
+        "schedule": MatchSchedule.published(steps=200, draws=128, learning_rate=0.01),
+        "points": 32,
+    }
     assert set(one.figures(rows)) == {"course"}
 
 

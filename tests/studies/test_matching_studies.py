@@ -45,12 +45,12 @@ def chains(monkeypatch, tiny_data):
 def test_kl_is_watched_beyond_its_early_stopping(chains, monkeypatch):
     """A match that widens the prior by a tenth every ten steps, and whose value crosses zero."""
 
-    def match(prior, belief, points, *, key, distance, steps, on_prior, **options):
+    def match(prior, belief, points, *, key, distance, schedule, on_prior, **options):
         assert isinstance(distance, KL)
-        assert not distance.early_stopping
-        for step in range(10, steps + 1, 10):
+        assert schedule.stop_below is None
+        for step in range(10, schedule.steps + 1, 10):
             on_prior(step, prior.with_scales(jnp.array(1.0 + step / 100)))
-        return Match(prior, History(np.linspace(1.0, -1.2, steps), 3.0))
+        return Match(prior, History(np.linspace(1.0, -1.2, schedule.steps), 3.0))
 
     monkeypatch.setattr("goodprior.matching.match", match)
     one, settings = job_of("wasserstein-vs-kl", method="kl", width=5)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from goodprior.inference import Prediction
+from goodprior.matching import MatchSchedule
 from goodprior.studies.engine.study import Choice
 from goodprior.studies.protocols import sampled
 from goodprior.studies.protocols import tables as protocol
@@ -15,6 +16,7 @@ from goodprior.studies.protocols.problems import (
     classification_problem,
     distance_of,
     regression_problem,
+    schedule_of,
 )
 from tests.studies.small import SMALL
 
@@ -140,6 +142,13 @@ def test_what_is_trained_says_for_how_long():
 
 
 def test_the_critic_of_studies_starts_anew_as_in_the_published_results():
-    critic = distance_of({"distance": "wasserstein"}, learning_rate=0.01)
-    assert (critic.restart, critic.learning_rate) == (True, 0.01)
+    critic = distance_of({"distance": "wasserstein"})
+    assert critic.restart
     assert distance_of({"distance": "energy"}) == "energy"
+
+
+def test_settings_of_a_job_change_the_schedule_of_its_distance():
+    settings = {"distance": "wasserstein", "match_rate": 0.01, "match_draws": 8}
+    found = schedule_of(settings, "wasserstein", steps=7)
+    assert found == MatchSchedule.published(learning_rate=0.01, draws=8, steps=7)
+    assert schedule_of({**settings, "distance": "mmd"}, "mmd") == MatchSchedule(draws=8)

@@ -9,7 +9,7 @@ import pytest
 
 from goodprior.demos import regression_1d as demo
 from goodprior.inference import ClassPrediction, Prediction
-from goodprior.matching import Comparison, History, Match
+from goodprior.matching import Comparison, History, Match, MatchSchedule
 from goodprior.studies.catalogue import MODULES, run_job, study
 from goodprior.studies.protocols import tables as protocol
 from goodprior.studies.protocols.methods import METHODS
@@ -151,12 +151,13 @@ def test_convergence_and_its_figure(tiny_data, monkeypatch):
     def match(prior, belief, points, *, key, **options):
         asked.update(options)
         before, after = Comparison(1.0, 0.5, 2.0), Comparison(0.1, 0.05, 1.1)
-        return Match(prior, History(np.linspace(1, 0, options["steps"]), 3.0, before, after))
+        steps = options["schedule"].steps
+        return Match(prior, History(np.linspace(1, 0, steps), 3.0, before, after))
 
     monkeypatch.setattr("goodprior.matching.match", match)
     one, settings = job_of("convergence", method="gpi-g", width=5)
     rows = row_of(one, settings)
-    assert asked == {"steps": 50, "distance": "energy", "draws": 64}
+    assert asked == {"distance": "energy", "schedule": MatchSchedule(steps=50, draws=64)}
     assert len(rows["values"].item()) == len(rows["step"].item()) == 50
     assert rows["after_energy_distance"].item() < rows["before_energy_distance"].item()
     assert set(one.figures(rows)) == {"regression"}

@@ -23,7 +23,7 @@ from goodprior.fast_normal import fast_normal
 from goodprior.inference.chains import Progress
 from goodprior.inference.likelihoods import Gaussian
 from goodprior.inference.posterior import Posterior
-from goodprior.matching.kl import KLStein
+from goodprior.matching.kl import KLStein, SteinDivergence
 from goodprior.networks import Architecture
 from goodprior.priors import GaussianPrior
 
@@ -47,7 +47,7 @@ class FunctionalELBO(Objective):
 
     architecture: Architecture
     likelihood: Gaussian
-    distance: KLStein
+    distance: SteinDivergence
     low: Float[Array, " in"]
     high: Float[Array, " in"]
     rows: int = eqx.field(static=True)
@@ -68,9 +68,7 @@ class FunctionalELBO(Objective):
         functions = jax.vmap(one)(jax.random.split(key_weights, self.functions))
         log_prob = jax.vmap(jax.vmap(self.likelihood.log_prob), in_axes=(0, None))
         explained = log_prob(functions[:, : len(X)], y).mean()
-        distance = self.distance.at(x)
-        assert isinstance(distance, KLStein)
-        return distance.divergence(key_noise, functions) / self.rows - explained
+        return self.distance.divergence(key_noise, functions, x) / self.rows - explained
 
 
 def fit_fbnn(
@@ -125,12 +123,10 @@ def fit_fbnn(
         belief = fitted.belief
         report["belief_noise_variance"] = fitted.noise_variance
         report["belief_log_marginal_likelihood"] = fitted.log_marginal_likelihood
-    distance = KLStein(jitter=jitter).of(belief)
-    assert isinstance(distance, KLStein)
     objective = FunctionalELBO(
         architecture,
         likelihood,
-        distance,
+        KLStein(jitter=jitter).bind(belief),
         data.X.min(axis=0),
         data.X.max(axis=0),
         data.rows,

@@ -217,7 +217,7 @@ def check_moves_all(prior: Prior) -> None:
     if prior.refresh_every:
         raise ValueError(
             "training moves all of the latent, and this prior holds back what a Gibbs step "
-            "resamples: use its marginal form, HierarchicalPrior(..., form='marginal')"
+            "resamples: use its marginal form, prior.in_form('marginal')"
         )
 
 

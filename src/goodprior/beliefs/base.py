@@ -9,7 +9,7 @@ from goodprior import checks
 
 @runtime_checkable
 class Belief(Protocol):
-    """A distribution over functions. Anything with this one method is a belief.
+    """A distribution over functions; anything with this one method is a belief.
 
     It is called from Python, never inside a compiled program, so it may use any library and need
     not be differentiable.
@@ -18,7 +18,22 @@ class Belief(Protocol):
     def sample(
         self, key: PRNGKeyArray, x: Float[Array, "points ..."], n: int
     ) -> Float[Array, "n points out"]:
-        """`n` independent functions, each evaluated at the same points."""
+        """Draw functions, all evaluated at the same points.
+
+        Parameters
+        ----------
+        key : PRNGKeyArray
+            Of the random numbers.
+        x : Array
+            Points in rows.
+        n : int
+            How many functions.
+
+        Returns
+        -------
+        Array
+            Independent draws, (n, points, outputs).
+        """
         ...
 
 

@@ -23,7 +23,7 @@ def cholesky(
 def with_growing_jitter(draw: Callable[[Array], Array], belief: object) -> Array:
     """`draw(jitter)` with the smallest jitter, from 1e-10 to 1e-2, that gives finite numbers.
 
-    While JAX is tracing, nothing can be looked at, and a middling jitter is taken.
+    While JAX is tracing, values are not known, and a jitter of 1e-6 is taken.
     """
     for jitter in JITTERS:
         functions = draw(jnp.asarray(jitter))

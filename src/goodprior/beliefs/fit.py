@@ -23,7 +23,7 @@ LARGE = 2000  # rows from which a kernel network takes the place of an RBF kerne
 
 
 class Fitted(NamedTuple):
-    """A belief, the noise variance that goes with it, and the evidence for both."""
+    """A belief, the noise variance that goes with it, and their log marginal likelihood."""
 
     belief: GaussianProcess
     noise_variance: float
@@ -41,12 +41,41 @@ def fit_belief(
     steps: int = 200,
     learning_rate: float = 0.05,
 ) -> Fitted:
-    """Maximise the marginal likelihood of at most so many random `rows` of standardised data.
+    """Fit a Gaussian process to standardised data by its marginal likelihood.
 
     Every array of the kernel is taken as a positive hyper-parameter and moved, by Adam on its
-    logarithm, together with the noise variance. The default kernel is an RBF with a lengthscale per
-    input, or a kernel network for tables of 2,000 rows and more.
+    logarithm, together with the noise variance.
 
+    Parameters
+    ----------
+    X, y : array_like
+        Standardised inputs and targets.
+    key : PRNGKeyArray
+        Of the choice of rows and the weights of a kernel network.
+    kernel : Kernel, optional
+        Where to start. By default an RBF with a lengthscale per input, or a kernel network for
+        tables of 2,000 rows and more.
+    noise_variance : float
+        Where to start.
+    rows : int
+        Random rows to fit to, at most.
+    steps : int
+        Of Adam.
+    learning_rate : float
+        Of Adam.
+
+    Returns
+    -------
+    Fitted
+        The belief, the noise variance and the log marginal likelihood.
+
+    Raises
+    ------
+    FloatingPointError
+        If the marginal likelihood is not finite in the end.
+
+    Examples
+    --------
     >>> import jax
     >>> x = jax.numpy.linspace(-3, 3, 50)[:, None]
     >>> fitted = fit_belief(x, jax.numpy.sin(x), kernel=rbf(1.0), key=jax.random.key(0))
@@ -70,7 +99,7 @@ def fit_belief(
     )
     x_wide, y_wide = (np.asarray(part[picked], np.float64) for part in (X, y))
     with jax.enable_x64(True):
-        hyper, value = _climb(rest, start, x_wide, y_wide, steps, learning_rate)
+        hyper, value = _maximise(rest, start, x_wide, y_wide, steps, learning_rate)
         hyper = jax.tree.map(np.asarray, hyper)
     if not np.isfinite(value):
         raise FloatingPointError(
@@ -83,7 +112,7 @@ def fit_belief(
 
 
 @eqx.filter_jit
-def _climb(
+def _maximise(
     rest: PyTree, start: PyTree, X: AnyArray, y: AnyArray, steps: int, learning_rate: float
 ) -> tuple[PyTree, Float[Array, ""]]:
     X, y = jnp.asarray(X), jnp.asarray(y)

@@ -17,6 +17,17 @@ from goodprior.beliefs.covariance import cholesky, with_growing_jitter
 class GaussianProcess(eqx.Module):
     """A Gaussian process with any tinygp kernel; several outputs are independent.
 
+    Parameters
+    ----------
+    kernel : Kernel
+        Such as `rbf(lengthscale=0.6)`.
+    mean : callable, optional
+        The mean at one point; zero by default.
+    outputs : int
+        How many functions a draw consists of.
+
+    Examples
+    --------
     >>> import jax
     >>> from goodprior.beliefs import rbf
     >>> belief = GaussianProcess(rbf(lengthscale=0.6))
@@ -47,7 +58,21 @@ class GaussianProcess(eqx.Module):
     ) -> tuple[Float[Array, "points out"], Float[Array, "points points"]]:
         """Mean and covariance at new points after seeing `y` at `x` with Gaussian noise.
 
-        The covariance is that of the function, without noise, and the same for every output.
+        Parameters
+        ----------
+        x, y : Array
+            Rows of inputs and of targets.
+        noise_variance : float
+            Of the targets.
+        at : Array
+            The new points.
+
+        Returns
+        -------
+        mean : Array
+            A column for each output.
+        covariance : Array
+            Of the function, without noise; the same for every output.
         """
         x, at, y = as_points("x", x), as_points("at", at), checks.table("y", y)
         if len(x) != len(y):
@@ -62,6 +87,7 @@ class GaussianProcess(eqx.Module):
         return mean, covariance
 
     def mean_at(self, x: Float[Array, "points in"]) -> Float[Array, "points out"]:
+        """The mean at these points."""
         if self.mean is None:
             return jnp.zeros((len(x), self.outputs), x.dtype)
         return jax.vmap(lambda one: jnp.broadcast_to(self.mean(one), (self.outputs,)))(x)  # type: ignore[misc]

@@ -19,13 +19,24 @@ from goodprior.distributions import Distribution, LogNormal
 
 
 class HierarchicalGP(eqx.Module):
-    """Every function draw has a lengthscale (one, or one per input) and a variance of its own.
+    """A Gaussian process of which every draw has a lengthscale and a variance of its own.
 
-    `kernel` is a name from `KERNELS`, or any function of a lengthscale and a variance that gives a
-    tinygp kernel. `lengthscale` and `variance` are distributions: anything with
-    `sample(key, shape)`. With `ard` there is one lengthscale per input. The outputs of one draw
-    share its hyper-parameters and are otherwise independent.
+    The outputs of one draw share its hyper-parameters and are otherwise independent.
 
+    Parameters
+    ----------
+    lengthscale, variance : Distribution
+        Anything with `sample(key, shape)`, such as `LogNormal`.
+    kernel : str or callable
+        A name from `KERNELS`, or a function of a lengthscale and a variance that gives a tinygp
+        kernel.
+    ard : bool
+        Whether there is a lengthscale for each input, or one for all.
+    outputs : int
+        How many functions a draw consists of.
+
+    Examples
+    --------
     >>> import jax
     >>> belief = HierarchicalGP.default(inputs=2)
     >>> belief.sample(jax.random.key(0), jax.numpy.zeros((20, 2)), 3).shape
@@ -50,10 +61,19 @@ class HierarchicalGP(eqx.Module):
         task: Literal["regression", "classification"] = "regression",
         outputs: int = 1,
     ) -> "HierarchicalGP":
-        """The paper's belief for standardised tables of so many inputs.
+        """The paper's belief for standardised tables.
 
         Lengthscales LogNormal(log sqrt(2 inputs), 1); variance LogNormal(0.1, 1) for regression and
         LogNormal(log 8, 0.3) for classification.
+
+        Parameters
+        ----------
+        inputs : int
+            Columns of the table.
+        task : str
+            `regression` or `classification`.
+        outputs : int
+            Targets or logits.
         """
         checks.one_of("task", task, ("regression", "classification"))
         lengthscale = LogNormal(0.5 * log(2 * checks.whole("inputs", inputs)), 1.0)
@@ -70,6 +90,13 @@ class HierarchicalGP(eqx.Module):
         image to image. (With pixels from 0 to 1 they are 18 apart and it is nearly constant, from 0
         to 255 they are 4,700 apart and values have nothing to do with each other.)
 
+        Parameters
+        ----------
+        outputs : int
+            Classes.
+
+        Examples
+        --------
         >>> import jax
         >>> belief = HierarchicalGP.images(outputs=3)
         >>> belief.sample(jax.random.key(0), jax.numpy.zeros((5, 8, 8, 1)), 2).shape

@@ -12,10 +12,17 @@ class KernelNetwork(Kernel):
     """Layers of weighted sums of kernels, followed by products of neighbouring pairs.
 
     Sums with positive weights and products of kernels are kernels. The last layer is a sum.
+
+    Parameters
+    ----------
+    parts : tuple of Kernel
+        What the first layer sums over.
+    weights : tuple of Array
+        Of each layer, positive, (sums, kernels).
     """
 
     parts: tuple[Kernel, ...]
-    weights: tuple[Float[Array, "_ _"], ...]  # positive, (sums, kernels)
+    weights: tuple[Float[Array, "_ _"], ...]
 
     def _combine(self, values: Float[Array, "kernels ..."]) -> Array:
         *inner, last = self.weights
@@ -36,6 +43,20 @@ class KernelNetwork(Kernel):
 def kernel_network(inputs: int, key: PRNGKeyArray) -> KernelNetwork:
     """Two layers of eight and four sums over RBF, Matern and rational quadratic kernels.
 
+    Parameters
+    ----------
+    inputs : int
+        Columns of the standardised inputs.
+    key : PRNGKeyArray
+        Of the first weights of the sums.
+
+    Returns
+    -------
+    KernelNetwork
+        For `fit_belief` to tune.
+
+    Examples
+    --------
     >>> import jax
     >>> kernel = kernel_network(2, jax.random.key(0))
     >>> kernel(jax.numpy.zeros((3, 2)), jax.numpy.ones((4, 2))).shape

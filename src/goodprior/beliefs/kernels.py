@@ -42,7 +42,7 @@ class Radial(kernels.Kernel):
 
 
 def _root(square: Array) -> Array:
-    return jnp.sqrt(jnp.maximum(square, 1e-20))  # a finite grad at zero
+    return jnp.sqrt(jnp.maximum(square, 1e-20))  # a finite gradient at zero
 
 
 def _exp(square: Array) -> Array:
@@ -74,6 +74,15 @@ PROFILES: dict[str, Callable[[Array], Array]] = {
 def rbf(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.Kernel:
     """Very smooth functions: `variance * exp(-r^2 / 2)`, r in units of the lengthscale.
 
+    Parameters
+    ----------
+    lengthscale : float or Array
+        One number, or one per input.
+    variance : float
+        Of the function's values.
+
+    Examples
+    --------
     >>> float(rbf(lengthscale=2.0, variance=3.0)(jnp.zeros((1, 1)), jnp.full((1, 1), 2.0))[0, 0])
     1.8195...
     """
@@ -81,24 +90,58 @@ def rbf(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.Kerne
 
 
 def matern12(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.Kernel:
-    """Continuous, nowhere smooth functions: `variance * exp(-r)`."""
+    """Continuous, nowhere smooth functions: `variance * exp(-r)`.
+
+    Parameters
+    ----------
+    lengthscale : float or Array
+        One number, or one per input.
+    variance : float
+        Of the function's values.
+    """
     return Radial(lengthscale, variance, _matern12)
 
 
 def matern32(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.Kernel:
-    """Functions with one derivative: `variance * (1 + sqrt(3) r) exp(-sqrt(3) r)`."""
+    """Functions with one derivative: `variance * (1 + sqrt(3) r) exp(-sqrt(3) r)`.
+
+    Parameters
+    ----------
+    lengthscale : float or Array
+        One number, or one per input.
+    variance : float
+        Of the function's values.
+    """
     return Radial(lengthscale, variance, _matern32)
 
 
 def matern52(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.Kernel:
-    """Functions with two derivatives: `variance * (1 + s + s^2 / 3) exp(-s)`, `s = sqrt(5) r`."""
+    """Functions with two derivatives: `variance * (1 + s + s^2 / 3) exp(-s)`, `s = sqrt(5) r`.
+
+    Parameters
+    ----------
+    lengthscale : float or Array
+        One number, or one per input.
+    variance : float
+        Of the function's values.
+    """
     return Radial(lengthscale, variance, _matern52)
 
 
 def rational_quadratic(
     lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0, alpha: Scalar = 1.0
 ) -> kernels.Kernel:
-    """A mixture of lengthscales: `variance * (1 + r^2 / (2 alpha))^-alpha`."""
+    """A mixture of lengthscales: `variance * (1 + r^2 / (2 alpha))^-alpha`.
+
+    Parameters
+    ----------
+    lengthscale : float or Array
+        One number, or one per input.
+    variance : float
+        Of the function's values.
+    alpha : float
+        The smaller, the wider the mixture.
+    """
     inverse = 1.0 / jnp.asarray(lengthscale)
     kernel = kernels.RationalQuadratic(alpha=jnp.asarray(alpha), distance=L2Distance())
     return kernels.Constant(jnp.asarray(variance)) * transforms.Linear(inverse, kernel)
@@ -110,7 +153,15 @@ def periodic(
     """Periodic functions: `variance * exp(-2 sin^2(pi r / period) / lengthscale^2)`.
 
     Periodic in the distance, so meant for one input; multiply kernels of single columns for more.
-    The lengthscale is relative to the period.
+
+    Parameters
+    ----------
+    lengthscale : float
+        Relative to the period.
+    variance : float
+        Of the function's values.
+    period : float
+        In units of the input.
     """
     gamma = 2.0 / jnp.asarray(lengthscale) ** 2
     return kernels.Constant(jnp.asarray(variance)) * kernels.ExpSineSquared(

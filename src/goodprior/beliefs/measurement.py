@@ -26,8 +26,19 @@ class MeasurementSet(eqx.Module):
 
 
 class Rows(MeasurementSet):
-    """Random rows of a table, or images, without repeats while they last; `noise` is added to them.
+    """Random rows of a table, or images, without repeats while they last.
 
+    Parameters
+    ----------
+    X : array_like
+        The rows.
+    size : int
+        How many are drawn.
+    noise : float
+        Standard deviation of Gaussian noise that is added to them.
+
+    Examples
+    --------
     >>> import jax
     >>> Rows(jax.numpy.arange(20.0)[:, None], size=5, noise=0.1).sample(jax.random.key(0)).shape
     (5, 1)
@@ -54,10 +65,19 @@ class Rows(MeasurementSet):
 
 
 class Box(MeasurementSet):
-    """Uniform points between `low` and `high` (one number per input), or in a region of that box.
+    """Uniform points between two corners, or in a region of that box.
 
-    `inside` is a function from one point to True or False; points outside are drawn again.
+    Parameters
+    ----------
+    low, high : array_like
+        The corners, one number per input.
+    size : int
+        How many points are drawn.
+    inside : callable, optional
+        From one point to True or False; points outside are drawn again.
 
+    Examples
+    --------
     >>> import jax
     >>> disc = Box([-1, -1], [1, 1], size=50, inside=lambda x: (x**2).sum() < 1)
     >>> points = disc.sample(jax.random.key(0))
@@ -100,8 +120,17 @@ class Box(MeasurementSet):
 
 
 class Grid(MeasurementSet):
-    """A regular grid of `per_input` points along each input; the same points every time.
+    """A regular grid; the same points every time.
 
+    Parameters
+    ----------
+    low, high : array_like
+        The corners, one number per input.
+    per_input : int
+        Points along each input.
+
+    Examples
+    --------
     >>> import jax
     >>> Grid([-6], [6], per_input=200).sample(jax.random.key(0)).shape
     (200, 1)
@@ -130,9 +159,18 @@ class Grid(MeasurementSet):
 class Near(MeasurementSet):
     """A random one of some points and its nearest neighbours, `size` in all.
 
-    Over the whole range of the inputs a distance hardly sees how rough functions are from one
-    point to the next; in such a neighbourhood it does, and each has its turn.
+    Over the whole range of the inputs a distance hardly depends on how rough functions are from one
+    point to the next; in such a neighbourhood it does.
 
+    Parameters
+    ----------
+    points : MeasurementSet
+        Where the points come from.
+    size : int
+        How many, the first among them.
+
+    Examples
+    --------
     >>> import jax
     >>> Near(Grid([-6], [6], per_input=200), size=20).sample(jax.random.key(0)).shape
     (20, 1)
@@ -155,7 +193,13 @@ class Near(MeasurementSet):
 
 
 class Mix(MeasurementSet):
-    """Several measurement sets together."""
+    """Several measurement sets together.
+
+    Parameters
+    ----------
+    parts : tuple of MeasurementSet
+        With the same number of inputs each.
+    """
 
     parts: tuple[MeasurementSet, ...]
 
@@ -179,6 +223,22 @@ class Mix(MeasurementSet):
 def rows_and_box(X: object, size: int = 100, share: float = 0.7) -> Mix:
     """The paper's measurement set: 70 % rows of the training inputs, 30 % uniform in their box.
 
+    Parameters
+    ----------
+    X : array_like
+        Standardised training inputs.
+    size : int
+        Points in all.
+    share : float
+        The part of them that are rows.
+
+    Returns
+    -------
+    Mix
+        `Rows` and a `Box`.
+
+    Examples
+    --------
     >>> import jax
     >>> rows_and_box(jax.numpy.arange(20.0).reshape(10, 2)).sample(jax.random.key(0)).shape
     (100, 2)

@@ -1,41 +1,42 @@
-"""Beliefs in plain words: presets and small tables in the columns' own units."""
+"""Beliefs from words and small tables in the columns' own units, and back to a sentence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import log
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from goodprior import checks
-from goodprior.beliefs import (
-    KERNELS,
-    Belief,
-    GaussianProcess,
-    HierarchicalGP,
-    periodic,
-)
+from goodprior.beliefs.base import Belief
+from goodprior.beliefs.gaussian_process import GaussianProcess
+from goodprior.beliefs.hierarchical import HierarchicalGP
+from goodprior.beliefs.kernels import KERNELS, periodic
 from goodprior.data.scaling import Scaling
-from goodprior.distributions import LogNormal
 
 Task = Literal["regression", "classification"]
 PRESETS = ("smooth", "rough", "periodic")
-NOISE = LogNormal(log(0.1), 4.0)  # the noise variance of standardised targets
-LEAST_VARIANCE = 1e-4  # a noise that is learned stays above 1 %
-_TABLE = ("kernel", "lengthscale", "amplitude", "period")
-_MANNERS = {
-    "rbf": "smooth",
-    "matern52": "fairly smooth",
-    "matern32": "rather rough",
-    "matern12": "rough",
-    "rational_quadratic": "smooth at several lengths",
-    "periodic": "periodic",
+FIELDS = ("kernel", "lengthscale", "amplitude", "period")  # of a table
+_ADJECTIVES = {
+    "rbf": "Smooth",
+    "matern52": "Fairly smooth",
+    "matern32": "Rather rough",
+    "matern12": "Rough",
+    "rational_quadratic": "Smooth at several lengths",
+    "periodic": "Periodic",
 }
 
 
 @dataclass(frozen=True)
 class ParsedBelief:
-    """A belief in standard units, and the sentence that says what was understood."""
+    """A belief in standard units, and a sentence that says what it means in the user's.
+
+    Attributes
+    ----------
+    belief : Belief
+        About standardised inputs and targets.
+    sentence : str
+        What functions are like, in the units of the columns and the target.
+    """
 
     belief: Belief
     sentence: str
@@ -44,8 +45,26 @@ class ParsedBelief:
         return self.sentence
 
 
+class _Context(NamedTuple):
+    """What a specification is read with."""
+
+    scaling: Scaling
+    names: Sequence[str]
+    task: Task
+    outputs: int
+
+    @property
+    def noun(self) -> str:
+        return "functions" if self.task == "regression" else "logits"
+
+    @property
+    def target_std(self) -> float:
+        """What an amplitude is divided by; logits have no units."""
+        return float(np.mean(self.scaling.y_std)) if self.task == "regression" else 1.0
+
+
 def parse_belief(
-    said: object,
+    spec: object,
     scaling: Scaling,
     names: Sequence[str],
     *,
@@ -53,157 +72,179 @@ def parse_belief(
     outputs: int,
     images: bool = False,
 ) -> ParsedBelief:
-    """What someone believes, as a belief about standardised inputs and targets.
+    """The belief about standardised inputs and targets that a specification stands for.
 
-    `said` is None for the paper's default, a preset (`smooth`, `rough`, `periodic`), a belief
-    object (taken as it is, in standard units), or a table: `lengthscale`, a number or one per
-    column, in the columns' units; `amplitude`, in the target's; `period` of the only column; and
-    `kernel`.
+    Parameters
+    ----------
+    spec : None, str, mapping or Belief
+        None for the paper's default; a preset (`smooth`, `rough`, `periodic`); a belief object,
+        taken as it is, in standard units; or a table of `lengthscale` (a number, or one per column,
+        in the columns' units), `amplitude` (in the target's), `period` (of the only column) and
+        `kernel`.
+    scaling : Scaling
+        Means and standard deviations of the columns and the target.
+    names : sequence of str
+        The columns' names.
+    task : str
+        `regression` or `classification`.
+    outputs : int
+        Of the network.
+    images : bool
+        Whether rows are images, about which only None and objects say anything.
 
+    Returns
+    -------
+    ParsedBelief
+        The belief, and what it means in a sentence.
+
+    Raises
+    ------
+    ValueError
+        If the specification is none of these.
+
+    Examples
+    --------
     >>> scaling = Scaling.fit(np.array([[0.0], [20.0]]), np.array([100.0, 300.0]))
     >>> parse_belief({"lengthscale": {"age": 5}, "amplitude": 50}, scaling, ["age"],
-    ...            task="regression", outputs=1)
+    ...              task="regression", outputs=1)
     Smooth functions that vary by about 50, over about 5 in age.
     """
-    if images and not isinstance(said, Belief):
-        return _about_images(said, task, outputs)
-    if said is None or said == "smooth":
-        return _preset("rbf", scaling, task, outputs)
-    if isinstance(said, str):
-        if checks.one_of("belief", said, PRESETS) == "rough":
-            return _preset("matern32", scaling, task, outputs)
-        return _table({"kernel": "periodic"}, scaling, names, task, outputs)
-    if isinstance(said, Mapping):
-        return _table(said, scaling, names, task, outputs)
-    if not isinstance(said, Belief):
+    context = _Context(scaling, names, task, outputs)
+    if isinstance(spec, Belief):
+        return ParsedBelief(spec, f"The belief that was given, in standard units: {spec!r}")
+    if images:
+        return _image_belief(spec, context)
+    if isinstance(spec, Mapping):
+        return _from_table(spec, context)
+    if spec is not None and not isinstance(spec, str):
         raise ValueError(
             f"belief must be one of {', '.join(PRESETS)}, a table such as "
             "{'lengthscale': 2.0, 'amplitude': 1.0}, or an object with sample(key, x, n); "
-            f"got {said!r}"
+            f"got {spec!r}"
         )
-    return ParsedBelief(said, f"The belief that was given, in standard units: {said!r}")
+    preset = "smooth" if spec is None else checks.one_of("belief", spec, PRESETS)
+    if preset == "periodic":
+        return _from_table({"kernel": "periodic"}, context)
+    return _hierarchical("rbf" if preset == "smooth" else "matern32", context)
 
 
 def fitted_to_rows(belief: Belief) -> ParsedBelief:
-    """A belief that was not said but found in the data."""
+    """A belief that was fitted to the data (empirical Bayes), with a sentence that says so."""
     return ParsedBelief(
         belief, f"A Gaussian process fitted to the rows, in standard units: {belief}"
     )
 
 
-def _about_images(said: object, task: Task, outputs: int) -> ParsedBelief:
-    if said is not None or task == "regression":
+def _image_belief(spec: object, context: _Context) -> ParsedBelief:
+    if spec is not None or context.task == "regression":
         raise ValueError(
-            "a belief about images is an object with sample(key, x, n); for classes it may also be "
-            f"None, for the paper's: got {said!r}"
+            "a belief about images must be an object with sample(key, x, n), or, for classes, None "
+            f"for the paper's; got {spec!r} for {context.task}"
         )
     return ParsedBelief(
-        HierarchicalGP.images(outputs),
+        HierarchicalGP.images(context.outputs),
         "Smooth logits that vary by about 2.8, over about 512 in the distance of standardised "
         "images, both uncertain by a factor of two.",
     )
 
 
-def _preset(kernel: str, scaling: Scaling, task: Task, outputs: int) -> ParsedBelief:
-    inputs = len(scaling.x_mean)
-    default = HierarchicalGP.default(inputs, task, outputs)
-    belief = HierarchicalGP(default.lengthscale, default.variance, kernel=kernel, outputs=outputs)
-    width = f"about {(2 * inputs) ** 0.5:.2g} standard deviations of each column"
-    by = "logits that vary by about 3" if task == "classification" else "functions that vary"
-    by += "" if task == "classification" else f" by about {_say(_spread(scaling) * 1.05)}"
-    manner = _MANNERS[kernel].capitalize()
+def _hierarchical(kernel: str, context: _Context) -> ParsedBelief:
+    """The paper's default with this kernel."""
+    inputs = len(context.scaling.x_mean)
+    default = HierarchicalGP.default(inputs, context.task, context.outputs)
+    belief = HierarchicalGP(
+        default.lengthscale, default.variance, kernel=kernel, outputs=context.outputs
+    )
+    amplitude = "3" if context.task == "classification" else _number(context.target_std * 1.05)
     return ParsedBelief(
-        belief, f"{manner} {by}, over {width}, both uncertain by a factor of three."
+        belief,
+        f"{_ADJECTIVES[kernel]} {context.noun} that vary by about {amplitude}, over about "
+        f"{_default_length(inputs):.2g} standard deviations of each column, both uncertain by a "
+        "factor of three.",
     )
 
 
-def _table(
-    said: Mapping[str, Any], scaling: Scaling, names: Sequence[str], task: Task, outputs: int
-) -> ParsedBelief:
-    unknown = [name for name in said if name not in _TABLE]
+def _from_table(spec: Mapping[str, Any], context: _Context) -> ParsedBelief:
+    unknown = [name for name in spec if name not in FIELDS]
     if unknown:
-        raise ValueError(f"a belief's table may have {', '.join(_TABLE)}; got {unknown}")
-    kernel = checks.one_of("kernel", said.get("kernel", "rbf"), KERNELS)
-    y_unit = _spread(scaling) if task == "regression" else 1.0
-    amplitude = checks.positive(
-        "amplitude", said.get("amplitude", y_unit if task == "regression" else 8**0.5)
-    )
-    variance = (amplitude / y_unit) ** 2
-    how = f"{'functions' if task == 'regression' else 'logits'} that vary by about "
-    how += _say(amplitude)
+        raise ValueError(f"a belief's table may have {', '.join(FIELDS)}; got {unknown}")
+    kernel = checks.one_of("kernel", spec.get("kernel", "rbf"), KERNELS)
+    unit = context.target_std
+    default = unit if context.task == "regression" else 8**0.5
+    amplitude = checks.positive("amplitude", spec.get("amplitude", default))
+    variance = (amplitude / unit) ** 2
+    sentence = f"{_ADJECTIVES[kernel]} {context.noun} that vary by about {_number(amplitude)}"
     if kernel == "periodic":
-        return _periodic(said, scaling, names, variance, how, outputs)
-    lengths = _lengthscales(said.get("lengthscale"), scaling, names)
-    belief = GaussianProcess(KERNELS[kernel](lengths / scaling.x_std, variance), outputs=outputs)
-    over = ", ".join(f"{_say(v)} in {n}" for v, n in zip(lengths, names, strict=True))
-    if said.get("lengthscale") is None:
-        over = f"{(2 * len(names)) ** 0.5:.2g} standard deviations of each column"
-    return ParsedBelief(belief, f"{_MANNERS[kernel].capitalize()} {how}, over about {over}.")
+        return _periodic(spec, context, variance, sentence)
+    if "period" in spec:
+        raise ValueError(
+            f"period is for the kernel periodic only, and the kernel is {kernel}: leave period "
+            "out, or give 'kernel': 'periodic'"
+        )
+    lengths = _lengthscales(spec.get("lengthscale"), context)
+    kernel_object = KERNELS[kernel](lengths / context.scaling.x_std, variance)
+    over = ", ".join(f"{_number(v)} in {n}" for v, n in zip(lengths, context.names, strict=True))
+    if spec.get("lengthscale") is None:
+        over = f"{_default_length(len(context.names)):.2g} standard deviations of each column"
+    belief = GaussianProcess(kernel_object, outputs=context.outputs)
+    return ParsedBelief(belief, f"{sentence}, over about {over}.")
 
 
 def _periodic(
-    said: Mapping[str, Any],
-    scaling: Scaling,
-    names: Sequence[str],
-    variance: float,
-    how: str,
-    outputs: int,
+    spec: Mapping[str, Any], context: _Context, variance: float, sentence: str
 ) -> ParsedBelief:
-    if len(names) != 1:
+    if len(context.names) != 1:
         raise ValueError(
-            f"a periodic belief is for one column, and there are {len(names)}; for more, give a "
-            "belief object with a product of kernels"
+            f"a periodic belief is for one column, and there are {len(context.names)}; for more, "
+            "give a belief object with a product of kernels"
         )
-    unit = float(scaling.x_std[0])
-    if "period" not in said:
+    (name,), unit = context.names, float(context.scaling.x_std[0])
+    if "period" not in spec:
         raise ValueError(
             "a periodic belief needs its period, in the column's units: "
-            f"belief={{'kernel': 'periodic', 'period': …}} ({names[0]} has a standard deviation "
-            f"of {_say(unit)})"
+            f"belief={{'kernel': 'periodic', 'period': …}} ({name} has a standard deviation "
+            f"of {_number(unit)})"
         )
-    period = checks.positive("period", said["period"])
-    if np.ndim(said.get("lengthscale", 1.0)):
-        raise ValueError("the lengthscale of a periodic belief is one number, in periods")
-    length = checks.positive("lengthscale", said.get("lengthscale", 1.0))
-    belief = GaussianProcess(periodic(length, variance, period / unit), outputs=outputs)
+    period = checks.positive("period", spec["period"])
+    lengthscale = spec.get("lengthscale", 1.0)
+    if np.ndim(lengthscale) or isinstance(lengthscale, Mapping):
+        raise ValueError(
+            "the lengthscale of a periodic belief must be one number, relative to the period; got "
+            f"{lengthscale!r}"
+        )
+    kernel = periodic(checks.positive("lengthscale", lengthscale), variance, period / unit)
     return ParsedBelief(
-        belief, f"Periodic {how}, and repeat themselves every {_say(period)} in {names[0]}."
+        GaussianProcess(kernel, outputs=context.outputs),
+        f"{sentence}, and repeat themselves every {_number(period)} in {name}.",
     )
 
 
-def _lengthscales(said: Any, scaling: Scaling, names: Sequence[str]) -> np.ndarray:
+def _lengthscales(spec: Any, context: _Context) -> np.ndarray:
     """One lengthscale per column, in the column's units."""
-    usual = (2 * len(names)) ** 0.5 * scaling.x_std
-    if said is None:
-        return usual
-    if isinstance(said, Mapping):
-        unknown = [name for name in said if name not in names]
+    names = context.names
+    default = _default_length(len(names)) * context.scaling.x_std
+    if spec is None:
+        return default
+    if isinstance(spec, Mapping):
+        unknown = [name for name in spec if name not in names]
         if unknown:
             raise ValueError(f"lengthscale names {unknown}, but the columns are {list(names)}")
-        found = [said.get(name, default) for name, default in zip(names, usual, strict=True)]
+        found = [spec.get(name, usual) for name, usual in zip(names, default, strict=True)]
     else:
-        found = list(said) if np.ndim(said) else [said] * len(names)
+        found = list(spec) if np.ndim(spec) else [spec] * len(names)
         if len(found) != len(names):
             raise ValueError(
-                f"lengthscale must be one number, or one for each of the {len(names)} columns"
+                f"lengthscale must be one number, or one for each of the {len(names)} columns; "
+                f"got {len(found)}"
             )
     each = zip(names, found, strict=True)
     return np.array([checks.positive(f"lengthscale of {name}", value) for name, value in each])
 
 
-def _spread(scaling: Scaling) -> float:
-    return float(np.mean(scaling.y_std))
+def _default_length(inputs: int) -> float:
+    """The paper's typical lengthscale, in standard deviations."""
+    return (2 * inputs) ** 0.5
 
 
-def _say(value: float) -> str:
+def _number(value: float) -> str:
     return f"{float(value):.3g}"
-
-
-def noise_belief(inputs: int, outputs: int) -> GaussianProcess:
-    """What is believed about a noise that depends on the inputs.
-
-    It is about the log variance in units of a typical one, and changes over the same lengths as
-    the functions.
-    """
-    kernel = KERNELS["rbf"]((2 * inputs) ** 0.5, NOISE.variance)
-    return GaussianProcess(kernel, outputs=outputs)

@@ -14,6 +14,13 @@ class Stacked(eqx.Module):
     With a `Heteroscedastic` likelihood the second half of the outputs are log noise variances:
     stack the belief about the function on a belief about those.
 
+    Parameters
+    ----------
+    parts : tuple of Belief
+        In the order of the outputs.
+
+    Examples
+    --------
     >>> import jax
     >>> from goodprior.beliefs import GaussianProcess, rbf
     >>> level = GaussianProcess(rbf(3.0, 0.5), mean=lambda x: jax.numpy.log(0.1))

@@ -52,7 +52,25 @@ def find_images(name: str, folder: Path) -> Path:
 
 
 def read_images(name: str, path: Path) -> Images:
-    """The images of a set as `find_images` found it, 32 by 32 pixels each."""
+    """The images of a set, 32 by 32 pixels each.
+
+    Parameters
+    ----------
+    name : str
+        `mnist`, `notmnist` or `cifar10`.
+    path : Path
+        As `find_images` found it.
+
+    Returns
+    -------
+    Images
+        Those for training first.
+
+    Raises
+    ------
+    ValueError
+        If the files are not what they should be.
+    """
     if path.suffix == ".npz":
         return _from_arrays(path)
     if name == "mnist":

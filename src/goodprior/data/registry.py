@@ -15,9 +15,18 @@ BUNDLED = ("breast_cancer", "diabetes", "digits", "iris")  # with scikit-learn
 
 
 class Dataset(NamedTuple):
-    """Rows with their targets; `test_masks` marks the test rows of each published split.
+    """Rows with their targets.
 
-    A row is one of a table, or an image of 32 by 32 pixels with its channels, in bytes.
+    Attributes
+    ----------
+    name : str
+        Of the set.
+    X : ndarray
+        Rows of a table, or images of 32 by 32 pixels with their channels, in bytes.
+    y : ndarray
+        Targets or labels.
+    test_masks : ndarray or None
+        A row for each published split, True for its test rows.
     """
 
     name: str
@@ -75,6 +84,23 @@ def load(name: str) -> Dataset:
 
     Of `mnist` and `cifar10`, split 0 is the published one; `notmnist` is for testing only.
 
+    Parameters
+    ----------
+    name : str
+        Of the set.
+
+    Returns
+    -------
+    Dataset
+        With its published splits, if there are any.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the benchmark's file is not in the folder that `GOODPRIOR_DATA` names.
+
+    Examples
+    --------
     >>> load("diabetes").X.shape
     (442, 10)
     """

@@ -14,6 +14,15 @@ class Scaling(eqx.Module):
 
     Images (rows, height, width, channels) are scaled by channel, over all rows and pixels.
 
+    Parameters
+    ----------
+    x_mean, x_std : ndarray
+        Of each input.
+    y_mean, y_std : ndarray
+        Of each target.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> scaling = Scaling.fit(np.array([[1.0], [3.0]]), np.array([10.0, 30.0]))
     >>> scaling.inputs(np.array([[3.0]])).item(), scaling.targets(np.array([10.0])).item()
@@ -27,7 +36,15 @@ class Scaling(eqx.Module):
 
     @classmethod
     def fit(cls, X: object, y: object | None = None) -> "Scaling":
-        """The scaling of these rows; without `y` (classification) targets are left alone."""
+        """The scaling of these rows.
+
+        Parameters
+        ----------
+        X : array_like
+            A table, or images.
+        y : array_like, optional
+            Targets; without them (classification) targets are left unscaled.
+        """
         targets = (np.zeros(1), np.ones(1)) if y is None else _moments("y", y)
         return cls(*_moments("X", _as_table(X)), *targets)
 

@@ -12,8 +12,24 @@ from goodprior import checks
 def hold_out(
     key: PRNGKeyArray, rows: int, share: float = 0.2
 ) -> tuple[Int[np.ndarray, " kept"], Int[np.ndarray, " held"]]:
-    """Which of so many rows to train on, and the random `share` to validate on.
+    """Row numbers to train on, and row numbers to validate on.
 
+    Parameters
+    ----------
+    key : PRNGKeyArray
+        Of the choice.
+    rows : int
+        How many rows there are.
+    share : float
+        The part of them that is held out.
+
+    Returns
+    -------
+    kept, held : ndarray
+        Sorted, disjoint, together all rows.
+
+    Examples
+    --------
     >>> import jax
     >>> kept, held = hold_out(jax.random.key(0), 10)
     >>> len(kept), len(held), sorted({*kept.tolist(), *held.tolist()}) == list(range(10))
@@ -30,6 +46,22 @@ def hold_out(
 def random_parts(rows: int, sizes: Sequence[int], seed: int) -> list[Int[np.ndarray, " part"]]:
     """Row numbers of disjoint random parts with the given sizes.
 
+    Parameters
+    ----------
+    rows : int
+        How many rows there are.
+    sizes : sequence of int
+        Of the parts.
+    seed : int
+        Of NumPy's generator.
+
+    Returns
+    -------
+    list of ndarray
+        One for each part.
+
+    Examples
+    --------
     >>> train, test = random_parts(10, (7, 3), seed=0)
     >>> sorted([*train.tolist(), *test.tolist()]) == list(range(10))
     True

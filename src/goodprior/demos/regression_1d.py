@@ -17,7 +17,7 @@ from goodprior.demos.data import Example, gap_1d
 from goodprior.evaluation import diagnose, nll, rmse
 from goodprior.inference import SGHMC, Gaussian, sample_posterior
 from goodprior.inference.predictive import Prediction
-from goodprior.matching import Distance, Energy, Match, compare, match
+from goodprior.matching import Distance, Match, MatchSchedule, compare, match
 from goodprior.networks import MLP
 from goodprior.priors import PAPER_NAMES, GaussianPrior, is_matched, named_prior
 from goodprior.progress import tracking
@@ -36,7 +36,7 @@ LONGER = SGHMC(step_size=0.02)
 # Over the whole range the energy distance hardly sees how rough functions are; over six
 # lengthscales it does.
 NEIGHBOURHOODS = Near(POINTS, size=60)
-ENERGY = Energy(draws=128, learning_rate=0.1)
+SCHEDULE = MatchSchedule(draws=128, learning_rate=0.1)
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,7 @@ def network_panel(
     key: Array,
     lengths: tuple[int, int, int],
     quiet: bool = True,
+    schedule: MatchSchedule | None = None,
 ) -> Panel:
     """A network under one prior: its functions, the course of the match and its posterior."""
     key_network, key_prior, key_match, key_sample, key_draws = jax.random.split(key, 5)
@@ -119,7 +120,8 @@ def network_panel(
                 prior,
                 BELIEF,
                 NEIGHBOURHOODS if distance == "energy" else POINTS,
-                distance=ENERGY if distance == "energy" else distance,
+                distance=distance,
+                schedule=SCHEDULE if distance == "energy" else schedule,
                 key=key_match,
                 held_out=0,
                 on_progress=lambda i, n, value: track(i, n, f"distance {value:.3f}"),

@@ -328,6 +328,7 @@ class BNN(Settings):
             scaling=self.scaling_,
             prior=self.prior,
             distance=self.distance,
+            schedule=self.match_schedule,
             row_weights=row_weights,
         )
 

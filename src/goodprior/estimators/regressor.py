@@ -49,6 +49,8 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         Of standardised targets for the latter two, or `auto` to learn it.
     distance
         By which the prior is matched: `energy`, or `wasserstein`, the paper's critic.
+    match_schedule
+        A `MatchSchedule`: steps and draws of the match (None: the distance's own).
     chains, draws
         How many chains, and draws of each (None: the method's own numbers).
     temperature

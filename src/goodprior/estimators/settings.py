@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from goodprior import checks
-from goodprior.matching import Distance
+from goodprior.matching import Distance, MatchSchedule
 from goodprior.matching.match import DISTANCES
 from goodprior.networks import ACTIVATIONS, IMAGE_NETWORKS
 from goodprior.pipeline import Method, NetworkSpec, parse_method
@@ -34,6 +34,7 @@ class Settings(BaseEstimator):
     network: Any = None
     likelihood: Any = "auto"
     distance: Any = "energy"
+    match_schedule: Any = None
     chains: Any = None
     draws: Any = None
     temperature: Any = 1.0
@@ -89,6 +90,9 @@ class Settings(BaseEstimator):
             None
             if isinstance(self.distance, Distance)
             else _word("distance", self.distance, DISTANCES),
+            None
+            if isinstance(self.match_schedule, MatchSchedule | None)
+            else f"match_schedule must be a MatchSchedule or None; got {self.match_schedule!r}",
             *self._network_problems(),
         ]
 

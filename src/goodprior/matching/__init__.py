@@ -1,6 +1,6 @@
 """Matching: tuning a prior until its functions are like the belief's.
 
-`match` composes a prior, a belief, points and a distance; distances share one contract.
+`match` composes a prior, a belief, points, a distance and a schedule; distances share one contract.
 """
 
 from goodprior.matching.compare import Comparison, compare
@@ -15,6 +15,7 @@ from goodprior.matching.distances import (
 )
 from goodprior.matching.kl import KL, KLStein
 from goodprior.matching.match import History, Match, match
+from goodprior.matching.schedule import MatchSchedule
 from goodprior.matching.stein import stein_score
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "History",
     "KLStein",
     "Match",
+    "MatchSchedule",
     "Sliced",
     "Wasserstein",
     "compare",

@@ -10,14 +10,19 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior import checks
-from goodprior.matching.distances import AsPublished, Functions, Others
+from goodprior.matching.distances import Functions, Others, Points, SampleDistance
+from goodprior.matching.schedule import MatchSchedule
 
 
 @jax.custom_jvp
 def softplus(x: Float[Array, "..."]) -> Float[Array, "..."]:
-    """`log(1 + exp(x))`. JAX's own asks for infinities at every order of differentiation, which
-    takes a third of a critic's step.
+    """`log(1 + exp(x))`, for any number of derivatives.
 
+    JAX's own tests for infinities at every order of differentiation, which takes a third of a
+    critic's step.
+
+    Examples
+    --------
     >>> float(softplus(jnp.asarray(0.0))) == float(jnp.log(2.0))
     True
     """
@@ -34,7 +39,7 @@ class CriticState(NamedTuple):
     optimiser: optax.OptState
 
 
-class Wasserstein(AsPublished):
+class Wasserstein(SampleDistance):
     """The dual form of the 1-Wasserstein distance, with a critic under a gradient penalty.
 
     The critic is an MLP with two hidden layers of 200 softplus units. Before each step of the
@@ -42,14 +47,34 @@ class Wasserstein(AsPublished):
     `-(E critic(belief) - E critic(prior)) + penalty * E (|critic'| - 1)^2`.
     With several outputs the same critic is applied to each, and summed.
 
-    Functions are drawn once per step of the prior; `redraw_functions` draws for each critic step,
-    as the paper's algorithm 1 is printed. In it the critic goes on from where it was. In the
-    published results its weights start anew at each step of the prior while its Adagrad sums are
-    kept, which leaves the prior further from the belief: `Wasserstein(restart=True)`. The joint
-    optimisation of appendix B.5 is `Wasserstein(critic_steps=1)`.
+    Parameters
+    ----------
+    critic_steps : int
+        Steps of the critic before each step of the prior. With 1, both are optimised jointly
+        (appendix B.5).
+    penalty : float
+        Weight of the gradient penalty.
+    critic_learning_rate : float
+        Of the critic's Adagrad.
+    redraw_functions : bool
+        Draw functions for each step of the critic, as the paper's algorithm 1 is printed, instead
+        of once for each step of the prior.
+    restart : bool
+        Start the critic's weights anew at each step of the prior and keep only its Adagrad sums,
+        as in the published results, instead of going on from where it was, as algorithm 1 is
+        printed. It leaves the prior further from the belief.
+    width : int
+        Units in each of the critic's hidden layers.
 
+    Notes
+    -----
     What it reports is the critic's value, not the distance: because of the penalty it is
     `d * (1 + d / (2 * penalty))` for two distributions a shift d apart.
+
+    Examples
+    --------
+    >>> Wasserstein(critic_steps=40).default_schedule.optimiser
+    'rmsprop'
     """
 
     critic_steps: int = eqx.field(static=True, default=200)
@@ -62,6 +87,12 @@ class Wasserstein(AsPublished):
     def __check_init__(self):
         checks.whole("critic_steps", self.critic_steps)
         checks.positive("penalty", self.penalty)
+        checks.positive("critic_learning_rate", self.critic_learning_rate)
+        checks.whole("width", self.width)
+
+    @property
+    def default_schedule(self) -> MatchSchedule:
+        return MatchSchedule.published()
 
     @property
     def redraw(self) -> int:
@@ -85,8 +116,8 @@ class Wasserstein(AsPublished):
         pair: Callable[[Array], tuple[Array, Array]],
     ) -> CriticState:
         key_critic, key_between = jax.random.split(key)
-        fresh = self._new_critic(key_critic, state.critic.layers[0].weight.shape[1])
-        arrays, rest = eqx.partition(fresh, eqx.is_inexact_array)
+        new = self._new_critic(key_critic, state.critic.layers[0].weight.shape[1])
+        arrays, rest = eqx.partition(new, eqx.is_inexact_array)
         start = CriticState(arrays if self.restart else state.critic, state.optimiser)
 
         def step(state: CriticState, i: Array) -> tuple[CriticState, None]:
@@ -112,16 +143,16 @@ class Wasserstein(AsPublished):
         count, outputs = min(len(functions), len(target)), functions.shape[2]
         ours, theirs = _rows(functions), _rows(target)
         first, second = _rows(functions[:count]), _rows(target[:count])
-        where = jax.random.uniform(key, (len(first), 1))
-        between = where * first + (1 - where) * second
+        share = jax.random.uniform(key, (len(first), 1))
+        between = share * first + (1 - share) * second
         values, grads = _values_and_grads(critic, jnp.concatenate([ours, theirs]), between)
         norms = jnp.sqrt((grads**2).sum(-1) + 1e-12)
         penalty = outputs * ((norms - 1) ** 2).mean()
-        apart = values[len(ours) :].mean() - values[: len(ours)].mean()
-        return self.penalty * penalty - outputs * apart
+        difference = values[len(ours) :].mean() - values[: len(ours)].mean()
+        return self.penalty * penalty - outputs * difference
 
     def __call__(
-        self, state: CriticState, functions: Functions, target: Others
+        self, state: CriticState, functions: Functions, target: Others, x: Points | None = None
     ) -> Float[Array, ""]:
         rest = eqx.filter(
             self._new_critic(jax.random.key(0), functions.shape[1]),
@@ -143,17 +174,17 @@ def _values_and_grads(
 
     Written out, the gradient costs one differentiation less than `jax.grad` of `jax.grad`.
     """
-    count, bends = len(rows), []
-    through = jnp.concatenate([rows, at])
+    count, derivatives = len(rows), []
+    activations = jnp.concatenate([rows, at])
     *hidden, last = critic.layers
     for layer in hidden:
-        before = _affine(layer, through)
-        through, bend = jax.jvp(critic.activation, (before,), (jnp.ones_like(before),))
-        bends.append(bend[count:])
-    values = _affine(last, through[:count])[:, 0]
+        before = _affine(layer, activations)
+        activations, derivative = jax.jvp(critic.activation, (before,), (jnp.ones_like(before),))
+        derivatives.append(derivative[count:])
+    values = _affine(last, activations[:count])[:, 0]
     grads = jnp.broadcast_to(last.weight[0], (len(at), last.weight.shape[1]))
-    for layer, bend in zip(reversed(hidden), reversed(bends), strict=True):
-        grads = (grads * bend) @ layer.weight
+    for layer, derivative in zip(reversed(hidden), reversed(derivatives), strict=True):
+        grads = (grads * derivative) @ layer.weight
     return values, grads
 
 

@@ -2,38 +2,44 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from goodprior import checks
 from goodprior.beliefs.base import Belief
+from goodprior.matching.schedule import MatchSchedule
 
 Functions = Float[Array, "draws points out"]
 Others = Float[Array, "others points out"]  # a second sample, which may have another size
+Points = Float[Array, "points ..."]  # where both were evaluated
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """A distance from a given belief: the value to minimise, differentiable in `functions`."""
+
+    def __call__(
+        self, state: Any, functions: Functions, target: Others, x: Points
+    ) -> Float[Array, ""]:
+        """How far functions of the prior are from functions of the belief, both at points `x`."""
+        ...
 
 
 class Distance(eqx.Module):
     """How far two samples of functions are from each other, as something to minimise.
 
-    A distance may have a state that is fitted between two steps of the prior (a critic). It also
-    says how the prior should follow its gradient: for how many `steps` at most, with how many
-    `draws` of each side at no more than `points` of the measurement set in each step, after how
-    many steps to meet the belief's draws again with new draws of the prior (`bank`, a multiple of
-    ten), whether to stop early at a plateau and settle (`settles`), with which `optimiser`, and how
-    strongly to `pull` the prior's scales toward one against drifting along flat valleys.
+    A distance may have a state that is fitted between two steps of the prior, such as a critic.
+    How the prior follows its gradient is a `MatchSchedule`.
     """
 
-    steps: eqx.AbstractVar[int]
-    draws: eqx.AbstractVar[int]
-    points: eqx.AbstractVar[int | None]
-    bank: eqx.AbstractVar[int | None]
-    settles: eqx.AbstractVar[bool]
-    pull: eqx.AbstractVar[float]
+    @property
+    def default_schedule(self) -> MatchSchedule:
+        """The schedule of a match that is given none."""
+        return MatchSchedule()
 
     @property
     def redraw(self) -> int:
@@ -41,32 +47,35 @@ class Distance(eqx.Module):
         return 0
 
     def init(self, key: PRNGKeyArray, points: int) -> Any:
-        """The state before the first step."""
+        """The state before the first step, for samples at so many points."""
         return None
 
     def fit(self, key: PRNGKeyArray, state: Any, pair: Callable[[Array], tuple[Array, Array]]):
         """The state fitted to samples; `pair(i)` gives the i-th pair (functions, target)."""
         return state
 
-    def of(self, belief: Belief) -> "Distance":
-        """The distance from this belief. Most see only its functions and stay as they are."""
+    @abstractmethod
+    def bind(self, belief: Belief) -> Metric:
+        """The distance from this belief, an equinox module.
+
+        Raises
+        ------
+        ValueError
+            If the distance needs more of the belief than its functions, and this one lacks it.
+        """
+
+
+class SampleDistance(Distance):
+    """A distance that looks at samples of functions and at nothing else: bound to any belief."""
+
+    def bind(self, belief: Belief) -> "SampleDistance":
         return self
 
-    def at(self, x: Float[Array, "points ..."]) -> "Distance":
-        """The distance at these points, likewise."""
-        return self
-
-    def arrived(self, values: Float[np.ndarray, " steps"]) -> bool:
-        """Whether to stop at once, after these values; a plateau is looked for anyway."""
-        return False
-
     @abstractmethod
-    def __call__(self, state: Any, functions: Functions, target: Others) -> Float[Array, ""]:
-        """The value to minimise, differentiable in `functions`."""
-
-    @abstractmethod
-    def optimiser(self) -> optax.GradientTransformation:
-        """The optimiser of the prior's parameters."""
+    def __call__(
+        self, state: Any, functions: Functions, target: Others, x: Points | None = None
+    ) -> Float[Array, ""]:
+        """The value to minimise, differentiable in `functions`; `x` does not matter."""
 
 
 def pairwise_distances(a: Functions, b: Others) -> Float[Array, "draws others"]:
@@ -83,16 +92,28 @@ def energy_distance(a: Functions, b: Others) -> Float[Array, ""]:
     Zero in expectation only when both come from one distribution. Norms are Euclidean over all
     points and outputs; pairs of a draw with itself are left out.
 
+    Parameters
+    ----------
+    a, b : Array
+        Functions at the same points, (draws, points, outputs).
+
+    Returns
+    -------
+    Array
+        A scalar, which can be slightly negative.
+
+    Examples
+    --------
     >>> import jax
     >>> x = jax.random.normal(jax.random.key(0), (500, 10, 1))
     >>> bool(energy_distance(x[:250], x[250:]) < energy_distance(x[:250], 2 * x[250:]))
     True
     """
-    return 2 * pairwise_distances(a, b).mean() - spread(a) - spread(b)
+    return 2 * pairwise_distances(a, b).mean() - mean_distance(a) - mean_distance(b)
 
 
-def spread(a: Functions) -> Float[Array, ""]:
-    """The mean distance between two draws."""
+def mean_distance(a: Functions) -> Float[Array, ""]:
+    """The mean distance between two draws of a sample, with which scales are measured."""
     distances = pairwise_distances(a, a)
     n = len(a)
     return (distances.sum() - jnp.trace(distances)) / (n * (n - 1))
@@ -103,8 +124,26 @@ def squared_mmd(
 ) -> Float[Array, ""]:
     """Squared maximum mean discrepancy with an RBF kernel, without bias (paper, appendix A.8).
 
-    The kernel compares whole functions, by the Euclidean distance over points and outputs. The
-    paper's lengthscale is `sqrt(2 * inputs)`; without one, the median distance within `b` is taken.
+    The kernel compares whole functions, by the Euclidean distance over points and outputs.
+
+    Parameters
+    ----------
+    a, b : Array
+        Functions at the same points, (draws, points, outputs).
+    lengthscale : float, optional
+        Of the kernel; the paper's is `sqrt(2 * inputs)`. By default the median distance in `b`.
+
+    Returns
+    -------
+    Array
+        A scalar, which can be slightly negative.
+
+    Examples
+    --------
+    >>> import jax
+    >>> x = jax.random.normal(jax.random.key(0), (500, 10, 1))
+    >>> bool(squared_mmd(x[:250], x[250:]) < squared_mmd(x[:250], 2 * x[250:]))
+    True
     """
     width = median_distance(b) if lengthscale is None else lengthscale
 
@@ -135,75 +174,55 @@ class Randomised(Distance):
         return key
 
 
-class Direct(Distance):
-    """What the distances without a critic share: Adam, a plateau to stop at, a weak pull.
-
-    Steps are small (64 draws at 50 of the points, others in each step): twice the draws at twice
-    the points come about as near to the belief, and cost four times as much.
-    """
-
-    steps: int = eqx.field(static=True, default=400)
-    draws: int = eqx.field(static=True, default=64)
-    points: int | None = eqx.field(static=True, default=50)
-    bank: int | None = eqx.field(static=True, default=100)
-    learning_rate: float = eqx.field(static=True, default=0.2)
-    settles: bool = eqx.field(static=True, default=True)
-    pull: float = eqx.field(static=True, default=5e-5)
-
-    def optimiser(self) -> optax.GradientTransformation:
-        return optax.adam(self.learning_rate)
-
-
-class AsPublished(Distance):
-    """What the paper's distances share: RMSprop for 200 steps, with new draws in each."""
-
-    steps: int = eqx.field(static=True, default=200)
-    draws: int = eqx.field(static=True, default=128)
-    points: int | None = eqx.field(static=True, default=None)
-    bank: int | None = eqx.field(static=True, default=None)
-    learning_rate: float = eqx.field(static=True, default=0.05)
-    settles: bool = eqx.field(static=True, default=False)
-    pull: float = eqx.field(static=True, default=0.0)
-
-    def optimiser(self) -> optax.GradientTransformation:
-        return optax.rmsprop(self.learning_rate, decay=0.99, eps=1e-8)
-
-
-class Energy(Direct):
+class Energy(SampleDistance):
     """The energy distance. It needs no critic, so a step costs little more than its functions.
 
-    >>> Energy(steps=50).steps
-    50
+    Examples
+    --------
+    >>> Energy()(None, jnp.zeros((2, 3, 1)), jnp.ones((2, 3, 1))) > 1
+    Array(True, dtype=bool)
     """
 
-    def __call__(self, state: None, functions: Functions, target: Others) -> Float[Array, ""]:
+    def __call__(
+        self, state: None, functions: Functions, target: Others, x: Points | None = None
+    ) -> Float[Array, ""]:
         return energy_distance(functions, target)
 
 
-class MMD(Direct):
-    """Squared maximum mean discrepancy, in units of the belief's spread.
+class MMD(SampleDistance):
+    """Squared maximum mean discrepancy, in units of the mean distance between belief draws.
 
     The kernel is an RBF with the median distance between belief draws as its lengthscale.
     """
 
-    def __call__(self, state: None, functions: Functions, target: Others) -> Float[Array, ""]:
-        return spread(target) * squared_mmd(functions, target)
+    def __call__(
+        self, state: None, functions: Functions, target: Others, x: Points | None = None
+    ) -> Float[Array, ""]:
+        return mean_distance(target) * squared_mmd(functions, target)
 
 
-class Sliced(Randomised, Direct):
+class Sliced(Randomised, SampleDistance):
     """The mean 1-Wasserstein distance between projections onto random directions.
 
     Directions are unit vectors over points and outputs, drawn anew at every step; along each, the
     distance of two samples of equal size is the mean distance of their sorted values.
+
+    Parameters
+    ----------
+    directions : int
+        How many directions each step averages over.
     """
 
     directions: int = eqx.field(static=True, default=100)
 
+    def __check_init__(self):
+        checks.whole("directions", self.directions)
+
     def __call__(
-        self, state: PRNGKeyArray, functions: Functions, target: Others
+        self, state: PRNGKeyArray, functions: Functions, target: Others, x: Points | None = None
     ) -> Float[Array, ""]:
         a, b = functions.reshape(len(functions), -1), target.reshape(len(target), -1)
-        ways = jax.random.normal(state, (a.shape[1], self.directions))
-        ways = ways / jnp.linalg.norm(ways, axis=0)
-        along_a, along_b = jnp.sort(a @ ways, axis=0), jnp.sort(b @ ways, axis=0)
+        directions = jax.random.normal(state, (a.shape[1], self.directions))
+        directions = directions / jnp.linalg.norm(directions, axis=0)
+        along_a, along_b = jnp.sort(a @ directions, axis=0), jnp.sort(b @ directions, axis=0)
         return jnp.abs(along_a - along_b).mean()

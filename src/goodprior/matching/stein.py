@@ -11,12 +11,29 @@ def stein_score(
 ) -> Float[Array, "draws dim"]:
     """`grad log q` at samples of q, whose density is not known.
 
-    The score is expanded in the leading eigenfunctions of an RBF kernel on the samples, those that
-    make up `share` of the sum of eigenvalues; Stein's identity gives the coefficients. With
-    `K = U L U^T` the kernel matrix, at the samples themselves this is `-U L^-1 U^T D` over the
-    leading eigenvectors, `D` being the kernel's grads summed over the samples. The kernel's
-    lengthscale is `width`, or the median distance.
+    Parameters
+    ----------
+    samples : Array
+        Draws of q, a row each.
+    share : float
+        Keep the leading eigenfunctions that make up this share of the sum of eigenvalues.
+    width : float, optional
+        Lengthscale of the kernel; by default the median distance.
 
+    Returns
+    -------
+    Array
+        The score at each sample.
+
+    Notes
+    -----
+    The score is expanded in the leading eigenfunctions of an RBF kernel on the samples; Stein's
+    identity gives the coefficients. With `K = U L U^T` the kernel matrix, at the samples themselves
+    this is `-U L^-1 U^T D` over the leading eigenvectors, `D` being the kernel's gradients summed
+    over the samples.
+
+    Examples
+    --------
     >>> import jax
     >>> x = jax.random.normal(jax.random.key(0), (500, 1))
     >>> bool(jax.numpy.corrcoef(stein_score(x)[:, 0], -x[:, 0])[0, 1] > 0.9)
@@ -26,7 +43,7 @@ def stein_score(
     median = jnp.median(distances[jnp.triu_indices(len(samples), 1)])
     scale = median if width is None else width
     kernel = jnp.exp(-0.5 * (distances / scale) ** 2)
-    # The grads by x_m of k(x_m, x_n), summed over m.
+    # The gradients by x_m of k(x_m, x_n), summed over m.
     grads = (kernel.sum(axis=0)[:, None] * samples - kernel.T @ samples) / scale**2
     values, vectors = jnp.linalg.eigh(kernel)  # in ascending order
     above = jnp.cumsum(values[::-1])[::-1] - values  # the sum of the larger ones

@@ -26,6 +26,13 @@ class Parameter(NamedTuple):
 
     The layer is the module that owns the array (`layers.0`), the kind its name in that module
     (`weight`, `bias`). A prior with one scale per layer and kind has one per parameter.
+
+    Attributes
+    ----------
+    layer, kind : str
+        As above.
+    shape : tuple of int
+        Of the array.
     """
 
     layer: str
@@ -34,10 +41,12 @@ class Parameter(NamedTuple):
 
     @property
     def name(self) -> str:
+        """Layer and kind, with a dot between them."""
         return f"{self.layer}.{self.kind}" if self.layer else self.kind
 
     @property
     def size(self) -> int:
+        """The number of weights."""
         return prod(self.shape)
 
 
@@ -48,6 +57,13 @@ class Architecture(eqx.Module):
     architecture can stand wherever only the architecture of a network matters.
     As a pytree they are called `arrays`: the network with everything else left out.
 
+    Parameters
+    ----------
+    network : PyTree
+        A network, or an architecture.
+
+    Examples
+    --------
     >>> import jax
     >>> from goodprior.networks import MLP
     >>> network = MLP(1, (3,), 1, key=jax.random.key(0))

@@ -5,6 +5,7 @@ rows of the batch: `outputs` evaluates all rows together. For predictions the st
 once from a fixed set of rows (`batch_statistics`) and put in (`with_statistics`).
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
@@ -27,9 +28,15 @@ class Statistics(NamedTuple):
 class BatchNorm(eqx.Module):
     """Normalise each channel by its mean and variance over the rows of a batch and all positions.
 
-    Scale and shift are fixed at 1 and 0 and nothing is random (paper, appendix A.7). Once there are
-    `statistics` in it, those are used and rows do not depend on each other.
+    Scale and shift are fixed at 1 and 0 and nothing is random (paper, appendix A.7).
 
+    Parameters
+    ----------
+    statistics : Statistics, optional
+        Used in place of the batch's, so that rows do not depend on each other.
+
+    Examples
+    --------
     >>> import jax
     >>> x = 3 + 2 * jax.random.normal(jax.random.key(0), (50, 4, 4, 2))
     >>> normal = outputs(BatchNorm(), x)
@@ -38,12 +45,9 @@ class BatchNorm(eqx.Module):
     """
 
     statistics: Statistics | None = None
-    notes: list[Statistics] | None = eqx.field(static=True, default=None)
 
     def __call__(self, x: Float[Array, "*positions channels"]) -> Float[Array, "..."]:
         mean, variance = self.statistics or _statistics(x)
-        if self.notes is not None:
-            self.notes.append(Statistics(mean, variance))
         scale = jax.lax.rsqrt(variance + 1e-5)
         return x * scale - mean * scale
 
@@ -63,6 +67,20 @@ def _statistics(x: Float[Array, "*positions channels"]) -> Statistics:
 def outputs(network: PyTree, x: Float[Array, "rows ..."]) -> Float[Array, "rows ..."]:
     """The network's outputs for the rows, which are one batch.
 
+    Parameters
+    ----------
+    network : PyTree
+        A network written for one row.
+    x : Array
+        The rows of the batch.
+
+    Returns
+    -------
+    Array
+        A row of outputs for each.
+
+    Examples
+    --------
     >>> import jax
     >>> from goodprior.networks import MLP
     >>> outputs(MLP(2, (5,), 1, key=jax.random.key(0)), jax.numpy.zeros((7, 2))).shape
@@ -74,24 +92,63 @@ def outputs(network: PyTree, x: Float[Array, "rows ..."]) -> Float[Array, "rows 
 def batch_statistics(network: PyTree, x: Float[Array, "rows ..."]) -> list[Statistics]:
     """What each `BatchNorm` finds when these rows are the batch, in the order of the leaves.
 
-    The network must use each of them once.
+    Parameters
+    ----------
+    network : PyTree
+        A network written for one row.
+    x : Array
+        The rows of the batch.
+
+    Returns
+    -------
+    list of Statistics
+        One for each `BatchNorm`; empty for a network without.
+
+    Raises
+    ------
+    ValueError
+        If the network does not use each of them once.
     """
     if not has_batch_norm(network):
         return []
 
-    def found(row: Array) -> list[Statistics]:
-        notes: list[list[Statistics]] = [[] for _ in _norms(network)]
-        eqx.tree_at(_norms, network, [BatchNorm(notes=n) for n in notes])(row)
-        if any(len(n) != 1 for n in notes):
+    def one_row(row: Array) -> list[Statistics]:
+        found: list[list[Statistics]] = [[] for _ in _norms(network)]
+        eqx.tree_at(_norms, network, [_recording(into) for into in found])(row)
+        if any(len(each) != 1 for each in found):
             raise ValueError("a network with batch normalisation must use each such layer once")
-        return [n[0] for n in notes]
+        return [each[0] for each in found]
 
-    return jax.vmap(found, out_axes=None, axis_name=BATCH)(x)
+    return jax.vmap(one_row, out_axes=None, axis_name=BATCH)(x)
+
+
+def _recording(into: list[Statistics]) -> Callable[[Array], Array]:
+    """A stand-in for a `BatchNorm` that also records the statistics, for use in one trace."""
+
+    def normalise(x: Array) -> Array:
+        into.append(_statistics(x))
+        return BatchNorm(into[-1])(x)
+
+    return normalise
 
 
 def with_statistics(network: PyTree, statistics: list[Statistics]) -> PyTree:
     """The network with these statistics in its `BatchNorm` layers, whatever the batch.
 
+    Parameters
+    ----------
+    network : PyTree
+        A network written for one row.
+    statistics : list of Statistics
+        As `batch_statistics` gives them.
+
+    Returns
+    -------
+    PyTree
+        The network, for single rows.
+
+    Examples
+    --------
     >>> import jax
     >>> x = jax.numpy.arange(10.0)[:, None]
     >>> fixed = with_statistics(BatchNorm(), batch_statistics(BatchNorm(), x))

@@ -22,9 +22,26 @@ class Conv(eqx.Module):
 
     The sum over a patch is divided by `sqrt(size * size * inputs)`, so that outputs keep the
     variance of the inputs when the weights are of order one. Weights start as N(0, 1), biases at
-    zero. With padding "same" an output stands over every `stride`-th pixel, with zeros beyond the
-    border; with "valid" only where the filter fits into the image.
+    zero.
 
+    Parameters
+    ----------
+    inputs, outputs : int
+        Channels.
+    size : int
+        Of the filters' sides.
+    stride : int
+        Pixels between two outputs.
+    padding : str
+        With `same` an output stands over every `stride`-th pixel, with zeros beyond the border;
+        with `valid` only where the filter fits into the image.
+    use_bias : bool
+        Whether there is a bias for each output channel.
+    key : PRNGKeyArray
+        Of the weights.
+
+    Examples
+    --------
     >>> import jax
     >>> Conv(3, 6, size=5, key=jax.random.key(0))(jax.numpy.ones((32, 32, 3))).shape
     (28, 28, 6)
@@ -126,11 +143,23 @@ def _by_squares(x: Image, filters: Float[Array, "out size size in"]) -> Features
 def max_pool(x: Image) -> Features:
     """The largest of every two by two pixels; a last odd row or column is left out.
 
+    Parameters
+    ----------
+    x : Array
+        One image, (height, width, channels).
+
+    Returns
+    -------
+    Array
+        One of half its sides.
+
+    Examples
+    --------
     >>> import jax.numpy as jnp
     >>> max_pool(jnp.arange(16.0).reshape(4, 4, 1))[..., 0].tolist()
     [[5.0, 7.0], [13.0, 15.0]]
     """
     height, width, channels = x.shape
     pairs = x[: height // 2 * 2, : width // 2 * 2]
-    # Not a window's reduction, whose grad is slow on a CPU.
+    # Not `reduce_window`, whose gradient is slow on a CPU.
     return pairs.reshape(height // 2, 2, width // 2, 2, channels).max(axis=(1, 3))

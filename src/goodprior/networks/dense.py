@@ -12,6 +12,17 @@ class Dense(eqx.Module):
     Dividing by the square root of the fan-in keeps the variance of the output the same for any
     width when the weights are of order one. Weights start as N(0, 1), biases at zero.
 
+    Parameters
+    ----------
+    inputs, outputs : int
+        Fan-in, and units.
+    use_bias : bool
+        Whether there is a bias.
+    key : PRNGKeyArray
+        Of the weights.
+
+    Examples
+    --------
     >>> import jax
     >>> layer = Dense(3, 5, key=jax.random.key(0))
     >>> layer(jax.numpy.ones(3)).shape

@@ -11,8 +11,17 @@ from goodprior.networks.mlp import MLP
 class LeNet5(eqx.Module):
     """Two convolutions, each with relu and 2x2 max pooling, then three dense layers.
 
-    `shape` is that of one image: height, width, channels.
+    Parameters
+    ----------
+    shape : tuple of int
+        Of one image: height, width, channels.
+    outputs : int
+        Classes.
+    key : PRNGKeyArray
+        Of the weights.
 
+    Examples
+    --------
     >>> import jax
     >>> network = LeNet5((32, 32, 1), 10, key=jax.random.key(0))
     >>> network(jax.numpy.zeros((32, 32, 1))).shape

@@ -9,7 +9,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from goodprior.networks.dense import Dense
 
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+Activation = Callable[[Array], Array]
+ACTIVATIONS: dict[str, Activation] = {
     "tanh": jnp.tanh,
     "relu": jax.nn.relu,
     "erf": jax.scipy.special.erf,
@@ -24,6 +25,20 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 class MLP(eqx.Module):
     """A fully connected network: `Dense` layers with an activation between them.
 
+    Parameters
+    ----------
+    inputs, outputs : int
+        Columns of the input, and of the output.
+    hidden : sequence of int
+        Units of each hidden layer.
+    activation : str or callable
+        A name from `ACTIVATIONS`, or any function of an array. A network with a function of your
+        own cannot be stored in a file.
+    key : PRNGKeyArray
+        Of the weights.
+
+    Examples
+    --------
     >>> import jax
     >>> network = MLP(1, (50, 50, 50), 1, activation="tanh", key=jax.random.key(0))
     >>> network(jax.numpy.zeros(1)).shape
@@ -31,7 +46,7 @@ class MLP(eqx.Module):
     """
 
     layers: tuple[Dense, ...]
-    activation: str = eqx.field(static=True)
+    activation: str | Activation = eqx.field(static=True)
 
     def __init__(
         self,
@@ -39,11 +54,13 @@ class MLP(eqx.Module):
         hidden: Sequence[int],
         outputs: int,
         *,
-        activation: str = "tanh",
+        activation: str | Activation = "tanh",
         key: PRNGKeyArray,
     ):
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"activation must be one of {sorted(ACTIVATIONS)}, got {activation!r}")
+        if not callable(activation) and activation not in ACTIVATIONS:
+            raise ValueError(
+                f"activation must be one of {sorted(ACTIVATIONS)} or a function, got {activation!r}"
+            )
         widths = (inputs, *hidden, outputs)
         keys = jax.random.split(key, len(widths) - 1)
         self.layers = tuple(
@@ -52,7 +69,9 @@ class MLP(eqx.Module):
         self.activation = activation
 
     def __call__(self, x: Float[Array, " in"]) -> Float[Array, " out"]:
-        activation = ACTIVATIONS[self.activation]
+        activation = self.activation
+        if isinstance(activation, str):
+            activation = ACTIVATIONS[activation]
         for layer in self.layers[:-1]:
             x = activation(layer(x))
         return self.layers[-1](x)

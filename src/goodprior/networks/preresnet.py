@@ -41,8 +41,18 @@ class PreResNet20(eqx.Module):
     """A convolution, nine residual blocks of 16, 32 and 64 channels, and a dense layer.
 
     The only network here with batch normalisation; evaluate it with `goodprior.networks.outputs`.
-    `shape` is that of one image: height, width, channels.
 
+    Parameters
+    ----------
+    shape : tuple of int
+        Of one image: height, width, channels.
+    outputs : int
+        Classes.
+    key : PRNGKeyArray
+        Of the weights.
+
+    Examples
+    --------
     >>> import jax
     >>> from goodprior.networks import outputs
     >>> network = PreResNet20((32, 32, 3), 10, key=jax.random.key(0))

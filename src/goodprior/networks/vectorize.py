@@ -15,8 +15,20 @@ def vectorize(network: PyTree) -> Callable[[Callable[..., Any]], Callable[..., A
     """`jax.vmap`, or one after another for networks with convolutions on a CPU.
 
     A convolution with as many sets of filters as there are networks is several times slower than
-    those convolutions one by one. `network` may also be what is made for it, a prior say.
+    those convolutions one by one.
 
+    Parameters
+    ----------
+    network : PyTree
+        A network, or what is made for one: an architecture, a prior.
+
+    Returns
+    -------
+    callable
+        From a function of one network to a function of a batch of networks.
+
+    Examples
+    --------
     >>> import jax
     >>> from goodprior.networks import MLP
     >>> vectorize(MLP(1, (2,), 1, key=jax.random.key(0))) is jax.vmap

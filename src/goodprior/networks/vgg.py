@@ -16,8 +16,17 @@ class VGG16(eqx.Module):
     """Thirteen 3x3 convolutions in five groups, each followed by 2x2 max pooling, then three dense
     layers; relu throughout.
 
-    `shape` is that of one image: height, width, channels.
+    Parameters
+    ----------
+    shape : tuple of int
+        Of one image: height, width, channels.
+    outputs : int
+        Classes.
+    key : PRNGKeyArray
+        Of the weights.
 
+    Examples
+    --------
     >>> import jax
     >>> network = VGG16((32, 32, 3), 10, key=jax.random.key(0))
     >>> [len(group) for group in network.groups]

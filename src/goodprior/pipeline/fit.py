@@ -14,7 +14,7 @@ from goodprior.pipeline.keys import stage_key
 from goodprior.pipeline.methods import Method, Run, parse_method
 from goodprior.pipeline.problem import Problem
 from goodprior.priors import HierarchicalPrior, LearnedNoise, Prior, is_matched, named_prior
-from goodprior.priors.learned_noise import NOISE
+from goodprior.priors.learned_noise import NOISE_VARIANCE
 
 
 class Fit(NamedTuple):
@@ -93,7 +93,7 @@ def fit_posterior(
     problem = method.prepare(problem, stage_key(key, "prepare"))
     full_prior = prior
     if prior is not None and problem.observation.constant_noise == "sampled":
-        full_prior = LearnedNoise(prior, NOISE, problem.observation.functions)
+        full_prior = LearnedNoise(prior, NOISE_VARIANCE, problem.observation.functions)
     run = Run(
         problem,
         full_prior,
@@ -149,6 +149,7 @@ def _matched(problem: Problem, key: PRNGKeyArray, hooks: Hooks) -> tuple[Prior, 
             distance=problem.distance,
             key=stage_key(key, "match"),
             on_progress=lambda i, n, value: track(i, n, f"distance {value:.3f}"),
-            **{"held_out": 0, **dict(problem.match_options)},
+            schedule=problem.schedule,
+            held_out=problem.held_out,
         )
     return found.prior, found.history

@@ -4,8 +4,8 @@ from math import exp
 from typing import Any, Literal, NamedTuple
 
 from goodprior.beliefs import Belief
-from goodprior.beliefs.spec import LEAST_VARIANCE, NOISE, noise_belief
 from goodprior.inference import Gaussian, Heteroscedastic, Likelihood, StudentT
+from goodprior.priors.learned_noise import LEAST_NOISE_VARIANCE, NOISE_VARIANCE, log_noise_belief
 
 LIKELIHOODS = ("auto", "gaussian", "heteroscedastic", "student-t")
 # How a constant noise level is learned: together with the weights, or by the method itself.
@@ -69,11 +69,11 @@ def regression_model(
         known = StudentT(noise_variance**0.5) if kind == "student-t" else Gaussian(noise_variance)
         return ObservationModel(known, targets)
     if kind == "heteroscedastic":
-        learned = Heteroscedastic(LEAST_VARIANCE, exp(NOISE.location))
-        return ObservationModel(learned, targets, noise_belief(inputs, targets))
+        learned = Heteroscedastic(LEAST_NOISE_VARIANCE, exp(NOISE_VARIANCE.location))
+        return ObservationModel(learned, targets, log_noise_belief(inputs, targets))
     if constant_noise == "by the method":
-        return ObservationModel(Gaussian(exp(NOISE.location)), targets, None, constant_noise)
-    return ObservationModel(Heteroscedastic(LEAST_VARIANCE), targets, None, constant_noise)
+        return ObservationModel(Gaussian(exp(NOISE_VARIANCE.location)), targets, None, constant_noise)
+    return ObservationModel(Heteroscedastic(LEAST_NOISE_VARIANCE), targets, None, constant_noise)
 
 
 def _kind(likelihood: Any, noise_variance: Any, default: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from goodprior.beliefs import Belief, MeasurementSet, Rows, Stacked, rows_and_box
 from goodprior.data.scaling import Scaling
 from goodprior.inference import Likelihood
-from goodprior.matching import Distance
+from goodprior.matching import Distance, MatchSchedule
 from goodprior.pipeline.network import NetworkSpec
 from goodprior.pipeline.observation import ObservationModel
 from goodprior.priors import Prior
@@ -40,8 +40,10 @@ class Problem:
         Whether a prior that is given as an object is matched, too.
     hierarchical_form
         In which coordinates hierarchical priors are sampled; the paper's is `gibbs`.
-    distance, match_options
-        How the prior is matched: the distance and further arguments of `match`.
+    distance, schedule
+        How the prior is matched (schedule None: the distance's own).
+    held_out
+        Draws that measure prior and belief before and after the match (0: don't).
     points
         Where belief and prior are compared (None: rows and their box, or images).
     row_weights
@@ -59,7 +61,8 @@ class Problem:
     match_given: bool = False
     hierarchical_form: str = "noncentred"
     distance: str | Distance = "energy"
-    match_options: tuple[tuple[str, Any], ...] = ()
+    schedule: MatchSchedule | None = None
+    held_out: int = 0
     points: MeasurementSet | None = None
     row_weights: np.ndarray | None = None
 

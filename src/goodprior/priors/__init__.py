@@ -6,7 +6,12 @@ All keep the one contract of `Prior`; what matching tunes are the prior's own ar
 from goodprior.priors.base import Prior
 from goodprior.priors.flow import FlowPrior
 from goodprior.priors.gaussian import GaussianPrior
-from goodprior.priors.hierarchical import HierarchicalPrior
+from goodprior.priors.hierarchical import (
+    GibbsHierarchicalPrior,
+    HierarchicalPrior,
+    MarginalHierarchicalPrior,
+    NoncentredHierarchicalPrior,
+)
 from goodprior.priors.learned_noise import LearnedNoise
 from goodprior.priors.named import PAPER_NAMES, is_matched, named_prior
 
@@ -14,8 +19,11 @@ __all__ = [
     "PAPER_NAMES",
     "FlowPrior",
     "GaussianPrior",
+    "GibbsHierarchicalPrior",
     "HierarchicalPrior",
     "LearnedNoise",
+    "MarginalHierarchicalPrior",
+    "NoncentredHierarchicalPrior",
     "Prior",
     "is_matched",
     "named_prior",

@@ -52,18 +52,33 @@ class Prior(eqx.Module):
         return self.sample(key)
 
     def scale_penalty(self) -> Float[Array, ""]:
-        """How far the prior has been bent: squared logarithms of its scales, summed."""
+        """Sum of squared log scales; keeps scales near 1 during matching."""
         return jnp.zeros(())
 
     def functions(
         self, key: PRNGKeyArray, x: Float[Array, "points ..."], n: int
     ) -> Float[Array, "n points out"]:
-        """`n` functions drawn from the prior, evaluated at the points."""
+        """Draw functions of the prior, all evaluated at the same points.
+
+        Parameters
+        ----------
+        key : PRNGKeyArray
+            Of the random numbers.
+        x : Array
+            Points in rows; one batch, for networks with batch normalisation.
+        n : int
+            How many functions.
+
+        Returns
+        -------
+        Array
+            Independent draws, (n, points, outputs).
+        """
 
         def one(key: PRNGKeyArray) -> Array:
             return outputs(self.weights(self.sample(key)), x)
 
         each = vectorize(self)
         if each is not jax.vmap:
-            one = jax.checkpoint(one)  # the grad needs the activations of one draw at a time
+            one = jax.checkpoint(one)  # the gradient needs the activations of one draw at a time
         return each(one)(jax.random.split(key, n))

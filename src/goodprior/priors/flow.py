@@ -16,6 +16,13 @@ class PlanarFlow(eqx.Module):
 
     `u` is the free parameter `push` moved along `direction` so that the constraint holds, with a
     margin that single precision needs; a push of zero is the identity.
+
+    Parameters
+    ----------
+    size : int
+        Dimensions of `z`.
+    key : PRNGKeyArray
+        Of push and direction.
     """
 
     push: Float[Array, " dim"]
@@ -45,8 +52,8 @@ class PlanarFlow(eqx.Module):
 
     def log_det(self, z: Float[Array, " dim"]) -> Float[Array, ""]:
         """The log determinant of the Jacobian at `z`."""
-        grad = 1 - jnp.tanh(self.direction @ z + self.offset) ** 2
-        return jnp.log1p(self.gain * grad)
+        derivative = 1 - jnp.tanh(self.direction @ z + self.offset) ** 2
+        return jnp.log1p(self.gain * derivative)
 
     def inverse(self, w: Float[Array, " dim"]) -> Float[Array, " dim"]:
         """The `z` that is mapped to `w`: bisection for the one unknown, `direction . z`."""
@@ -70,6 +77,17 @@ class FlowPrior(Prior):
     `GaussianPrior`; sampling the posterior over it is exact and needs no inverse. The density of
     given weights does (`weights_log_prob`).
 
+    Parameters
+    ----------
+    network : PyTree
+        The network, or its architecture.
+    flows : int
+        Planar flows per layer.
+    key : PRNGKeyArray
+        Of the flows' first parameters.
+
+    Examples
+    --------
     >>> import jax
     >>> from goodprior.networks import MLP
     >>> prior = FlowPrior(MLP(1, (5,), 1, key=jax.random.key(0)), key=jax.random.key(1))
@@ -114,6 +132,7 @@ class FlowPrior(Prior):
         return self.architecture.network(self._arrays(by_layer))
 
     def scale_penalty(self) -> Float[Array, ""]:
+        """That of the base, and the squared lengths of the flows' `u`."""
         pushes = [jnp.sum(flow.u**2) for flows in self.flows.values() for flow in flows]
         return self.base.scale_penalty() + jnp.sum(jnp.stack(pushes))
 

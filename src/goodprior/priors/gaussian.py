@@ -21,10 +21,19 @@ class GaussianPrior(Prior):
     """Zero-mean Gaussian weights with one scale per layer and kind (paper, section 3.2).
 
     The latent is the weights themselves. Scales are kept as `softplus(raw_scales)`, one for each
-    of the network's parameters. `scale` is one number, or a mapping from parameter names to
-    numbers (those that are not named have scale 1). The scales of `fixed` parameters stay as they
-    are when the prior is matched.
+    of the network's parameters.
 
+    Parameters
+    ----------
+    network : PyTree
+        The network, or its architecture.
+    scale : float or mapping
+        One standard deviation for all parameters, or by the parameter's name; 1 for the others.
+    fixed : sequence of str
+        Parameters whose scales stay as they are when the prior is matched.
+
+    Examples
+    --------
     >>> import jax
     >>> from goodprior.networks import MLP
     >>> prior = GaussianPrior(MLP(1, (50,), 1, key=jax.random.key(0)), {"layers.1.bias": 0.5})

@@ -1,5 +1,6 @@
-"""A noise level that is learned together with the weights."""
+"""Noise that is learned together with the weights: a level, or one that depends on the inputs."""
 
+from math import log
 from typing import NamedTuple
 
 import equinox as eqx
@@ -9,8 +10,38 @@ from jax.scipy.stats import norm
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior import checks
+from goodprior.beliefs import GaussianProcess, rbf
 from goodprior.distributions import LogNormal
 from goodprior.priors.base import Latent, Prior
+
+NOISE_VARIANCE = LogNormal(log(0.1), 4.0)  # what estimators believe, of standardised targets
+LEAST_NOISE_VARIANCE = 1e-4  # a noise that is learned stays above 1 %
+
+
+def log_noise_belief(inputs: int, outputs: int) -> GaussianProcess:
+    """A belief about noise that depends on the inputs, for `Heteroscedastic` likelihoods.
+
+    It is about the log variance relative to a typical one, and changes over the same lengths as
+    the functions of `HierarchicalGP.default`.
+
+    Parameters
+    ----------
+    inputs : int
+        Columns of the standardised inputs.
+    outputs : int
+        Targets, with a noise of their own each.
+
+    Returns
+    -------
+    GaussianProcess
+        To be stacked on the belief about the functions.
+
+    Examples
+    --------
+    >>> log_noise_belief(3, outputs=2).outputs
+    2
+    """
+    return GaussianProcess(rbf((2 * inputs) ** 0.5, NOISE_VARIANCE.variance), outputs=outputs)
 
 
 class WithNoise(NamedTuple):
@@ -33,9 +64,20 @@ class NoisyNetwork(eqx.Module):
 class LearnedNoise(Prior):
     """Any prior, with a log-normal noise variance beside it for a `Heteroscedastic` likelihood.
 
-    The variance is the same for all inputs. On standardised targets the default says: most likely
-    around 0.1, between 0.002 and 5 with 95 % probability.
+    The variance is the same for all inputs.
 
+    Parameters
+    ----------
+    inner : Prior
+        The prior over the network's weights.
+    noise_variance : LogNormal
+        Of the noise variance. On standardised targets the default says: most likely around 0.1,
+        between 0.002 and 5 with 95 % probability.
+    targets : int
+        How many noise variances there are.
+
+    Examples
+    --------
     >>> import jax
     >>> from goodprior.networks import MLP
     >>> from goodprior.priors import GaussianPrior

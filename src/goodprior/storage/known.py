@@ -39,6 +39,7 @@ from goodprior.inference.chains import Chain, RunState
 from goodprior.inference.samplers import nuts, sghmc
 from goodprior.inference.samplers.base import SamplerReport, Totals
 from goodprior.matching import MMD, Energy, Sliced, Wasserstein
+from goodprior.matching import KL, MMD, Energy, KLStein, MatchSchedule, Sliced, Wasserstein
 from goodprior.matching.compare import Comparison
 from goodprior.matching.match import History
 from goodprior.networks import (
@@ -54,7 +55,14 @@ from goodprior.networks import (
     PreResNet20,
 )
 from goodprior.networks.preresnet import Residual
-from goodprior.priors import FlowPrior, GaussianPrior, HierarchicalPrior, LearnedNoise
+from goodprior.priors import (
+    FlowPrior,
+    GaussianPrior,
+    GibbsHierarchicalPrior,
+    LearnedNoise,
+    MarginalHierarchicalPrior,
+    NoncentredHierarchicalPrior,
+)
 from goodprior.priors.flow import PlanarFlow
 from goodprior.priors.hierarchical import UnitsAndLogVariances, WeightsAndVariances
 from goodprior.priors.learned_noise import NoisyNetwork, WithNoise
@@ -79,10 +87,11 @@ _GOODPRIOR: tuple[type, ...] = (
         Fixed,
     ),
     # priors and their latents
-    *(GaussianPrior, HierarchicalPrior, FlowPrior, LearnedNoise),
+    *(GaussianPrior, FlowPrior, LearnedNoise),
+    *(GibbsHierarchicalPrior, MarginalHierarchicalPrior, NoncentredHierarchicalPrior),
     *(PlanarFlow, UnitsAndLogVariances, WeightsAndVariances, WithNoise, NoisyNetwork),
     # matching
-    *(Energy, MMD, Sliced, Wasserstein, History, Comparison),
+    *(Energy, KL, KLStein, MMD, Sliced, Wasserstein, MatchSchedule, History, Comparison),
     # data and inference
     *(Scaling, Gaussian, StudentT, Heteroscedastic, Categorical, Binary, SGHMC, NUTS, Posterior),
     *(Chain, RunState, SamplerReport, Totals),
@@ -115,3 +124,22 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 CLASS_NAMES = {cls: name for name, cls in CLASSES.items()}
 FUNCTION_NAMES = {id(function): name for name, function in FUNCTIONS.items()}
+
+
+_SCHEDULE = ("steps", "draws", "points", "bank", "learning_rate", "settles", "pull")
+_DROPPED = {
+    "BatchNorm": ("notes",),
+    **dict.fromkeys(("Energy", "MMD", "Sliced", "Wasserstein"), _SCHEDULE),
+}
+
+
+def upgraded(name: str, fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A class and its fields, as files of version 0.1 have them, the way they are called now.
+
+    Distances had their schedule in them, and the forms of a hierarchical prior were one class.
+    """
+    if name == "HierarchicalPrior" and fields.get("form") in ("gibbs", "marginal", "noncentred"):
+        rest = {field: value for field, value in fields.items() if field != "form"}
+        return f"{fields['form'].capitalize()}HierarchicalPrior", rest
+    dropped = _DROPPED.get(name, ())
+    return name, {field: value for field, value in fields.items() if field not in dropped}

@@ -139,7 +139,10 @@ class _Unpacker:
                 return stored_arrays.unpack(note, self.arrays.pop(name))
             case {"function": str(name)} if name in known.FUNCTIONS:
                 return known.FUNCTIONS[name]
-            case {"class": str(name), "fields": dict(fields)} if name in known.CLASSES:
+            case {"class": str(name), "fields": dict(fields)}:
+                name, fields = known.upgraded(name, fields)
+                if name not in known.CLASSES:
+                    raise ValueError(f"it needs {name!r}, which this version does not know")
                 cls = known.CLASSES[name]
                 return self._build(cls, {k: self.unpack(v, down) for k, v in fields.items()})
             case {"own": str(name), "leaves": dict(leaves), "kept": list(kept)}:

@@ -2,7 +2,14 @@ import jax
 import numpy as np
 import pytest
 
-from goodprior import NUTS, Gaussian, GaussianPrior, HierarchicalPrior, LearnedNoise, diagnose
+from goodprior import (
+    NUTS,
+    Gaussian,
+    GaussianPrior,
+    GibbsHierarchicalPrior,
+    LearnedNoise,
+    diagnose,
+)
 from goodprior.inference import Heteroscedastic, sample_posterior
 from goodprior.networks import Dense
 from tests.monte_carlo import assert_covariance, assert_mean
@@ -95,12 +102,12 @@ def test_divergences_are_counted_and_warned_of():
 @pytest.mark.parametrize(
     ("prior", "likelihood"),
     [
-        (HierarchicalPrior(PRIOR.architecture), Gaussian(NOISE_VARIANCE)),
-        (LearnedNoise(HierarchicalPrior(PRIOR.architecture)), Heteroscedastic()),
+        (GibbsHierarchicalPrior(PRIOR.architecture), Gaussian(NOISE_VARIANCE)),
+        (LearnedNoise(GibbsHierarchicalPrior(PRIOR.architecture)), Heteroscedastic()),
     ],
 )
 def test_priors_with_a_gibbs_step_are_refused(prior, likelihood):
-    with pytest.raises(ValueError, match=r"use another form of it, .*form='noncentred'"):
+    with pytest.raises(ValueError, match=r"use another form of it, .*in_form\('noncentred'\)"):
         sample_posterior(prior, likelihood, X, Y, key=jax.random.key(0), sampler=NUTS())
 
 

@@ -12,7 +12,7 @@ from goodprior.pipeline.methods.base import Run
 from goodprior.pipeline.methods.trained import Rate, Trained
 from goodprior.pipeline.observation import ConstantNoise
 from goodprior.pipeline.problem import Problem
-from goodprior.priors.learned_noise import LEAST_VARIANCE
+from goodprior.priors.learned_noise import LEAST_NOISE_VARIANCE
 
 STEPS = 4000
 
@@ -71,7 +71,7 @@ class FBNN(Trained):
         fitted = fit_belief(x, y, key=key)
         observation = problem.observation
         if learn_noise:
-            variance = max(fitted.noise_variance, LEAST_VARIANCE)
+            variance = max(fitted.noise_variance, LEAST_NOISE_VARIANCE)
             observation = observation._replace(likelihood=Gaussian(variance), constant_noise=None)
         belief = fitted.belief if fit else problem.belief
         return replace(problem, belief=belief, observation=observation)

@@ -37,7 +37,8 @@ def run(settings: Settings) -> Row:
 
     key = jax.random.fold_in(jax.random.key(settings["seed"]), settings["split"])
     problem, _, _ = protocol.problem_and_test(settings)
-    _, matched = matched_prior(settings["method"], problem, settings, key, steps=settings["steps"])
+    options = {"steps": settings["steps"]}
+    _, matched = matched_prior(settings["method"], problem, settings, key, schedule=options)
     assert matched is not None
     history = matched.history
     measured = {"before": history.before, "after": history.after}

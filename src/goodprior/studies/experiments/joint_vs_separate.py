@@ -43,7 +43,7 @@ def run(settings: Settings) -> Row:
         "joint": Wasserstein(critic_steps=1),
         "energy": "energy",
     }[settings["method"]]
-    options = {"distance": distance, "steps": settings["steps"], "on_prior": watch}
+    options = {"distance": distance, "on_prior": watch, "schedule": {"steps": settings["steps"]}}
     _, matched = matched_prior("gpi-g", watch.problem, settings, watch.key, **options)
     assert matched is not None
     mmd = watch.course["mmd_paper"]

@@ -41,17 +41,20 @@ def run(settings: Settings) -> Row:
     import numpy as np
 
     from goodprior.demos import regression_1d as demo
+    from goodprior.matching import MatchSchedule
 
     data, method = demo.gap_1d(), settings["method"]
     if method == "gp":
         panel = demo.exact_panel(data, settings["seed"])
     else:
         key = jax.random.fold_in(jax.random.key(settings["seed"]), METHODS.index(method))
-        steps, rate = settings.get("match_steps"), settings.get("critic_rate")
-        matched = "distance" in settings
-        distance = distance_of(settings, steps=steps, learning_rate=rate) if matched else "energy"
+        distance = distance_of(settings) if "distance" in settings else "energy"
+        schedule = None
+        if "critic_rate" in settings:
+            steps, rate = settings["match_steps"], settings["critic_rate"]
+            schedule = MatchSchedule.published(steps=steps, learning_rate=rate)
         lengths = (settings["burn_in"], settings["draws"], settings["thinning"])
-        panel = demo.network_panel(data, method, distance, key, lengths)
+        panel = demo.network_panel(data, method, distance, key, lengths, schedule=schedule)
     levels = np.quantile(panel.prior_draws, [0.025, 0.975], axis=0)
     return {
         **{name: panel.row[theirs] for name, theirs in NUMBERS.items() if theirs in panel.row},

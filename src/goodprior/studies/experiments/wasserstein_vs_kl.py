@@ -71,13 +71,15 @@ def run(settings: Settings) -> Row:
         course["rmse_course"].append(rmse(prediction, watch.y_test))
 
     distance = {
-        "kl": KL(early_stopping=False),
+        "kl": KL(),
         "kl-ssge": KLStein(),
         "wasserstein": Wasserstein(restart=True),
-        "energy": Energy(settles=False),
+        "energy": Energy(),
     }[settings["method"]]
+    # Every distance takes all steps, whatever its default schedule would stop at.
+    schedule = {"steps": settings["steps"], "stop_at_plateau": False, "stop_below": None}
     look(0, matched_prior("fg", problem, settings, key)[0])
-    options = {"distance": distance, "steps": settings["steps"], "held_out": 0, "on_prior": look}
+    options = {"distance": distance, "schedule": schedule, "held_out": 0, "on_prior": look}
     _, matched = matched_prior("gpi-g", problem, settings, key, **options)
     assert matched is not None
     stop = None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from goodprior.beliefs import Belief, MeasurementSet
     from goodprior.data import Scaling
     from goodprior.inference import ClassPrediction, Likelihood, Prediction
-    from goodprior.matching import Distance, Match
+    from goodprior.matching import Distance, Match, MatchSchedule
     from goodprior.priors import Prior
 
 
@@ -103,39 +103,52 @@ def image_problem(
 ) -> Problem:
     """Images with labels; by default with the paper's belief about CIFAR-10 (section 6.4).
 
-    That is an RBF kernel over flattened pixels: variance LogNormal(log 8, 0.3), lengthscale
-    LogNormal(log 512, 0.3). Pixels are standardised by channel, with which two images of CIFAR-10
-    are typically 74 apart (37 of MNIST): the belief's values at two images have a correlation of
-    0.99. Functions are smooth, and differ between images by some tenths of a unit. Pixels from 0
-    to 255 would be 4,800 apart and the values independent; from 0 to 1, 19 apart, and functions as
-    good as constant. The paper standardises its inputs too, without saying how for images.
+    The paper standardises its inputs, without saying how for images; here by channel.
     """
-    from math import log
-
     from goodprior.beliefs import HierarchicalGP
     from goodprior.data import Scaling
-    from goodprior.distributions import LogNormal
     from goodprior.inference import Categorical
 
-    if belief is None:
-        lengthscale, variance = LogNormal(log(512), 0.3), LogNormal(log(8), 0.3)
-        belief = HierarchicalGP(lengthscale, variance, ard=False, outputs=classes)
+    belief = HierarchicalGP.images(classes) if belief is None else belief
     return Problem(X, y, Categorical(classes), Scaling.fit(X), belief, classes)
 
 
-def distance_of(settings: dict[str, Any], **options: Any) -> "str | Distance":
-    """The distance of these settings; the critic with these options, and as published."""
+def distance_of(settings: dict[str, Any]) -> "str | Distance":
+    """The distance of these settings; the critic as published."""
     from goodprior.matching import Wasserstein
 
     if settings["distance"] == "wasserstein":
-        return Wasserstein(restart=True, **options)
+        return Wasserstein(restart=True)
     return settings["distance"]
 
 
+def schedule_of(
+    settings: dict[str, Any], distance: "str | Distance", **changes: Any
+) -> "MatchSchedule":
+    """The distance's schedule with the draws, steps and learning rate of these settings."""
+    from dataclasses import replace
+
+    from goodprior.matching.match import as_distance
+
+    names = {"draws": "match_draws", "steps": "match_steps"}
+    if settings.get("distance") == "wasserstein":
+        names["learning_rate"] = "match_rate"
+    own = {field: settings[name] for field, name in names.items() if name in settings}
+    return replace(as_distance(distance).default_schedule, **{**own, **changes})
+
+
 def matched_prior(
-    name: str, problem: Problem, settings: dict[str, Any], key: "PRNGKeyArray", **options: Any
+    name: str,
+    problem: Problem,
+    settings: dict[str, Any],
+    key: "PRNGKeyArray",
+    schedule: dict[str, Any] | None = None,
+    **options: Any,
 ) -> "tuple[Prior, Match | None]":
-    """The prior of this name, matched to the problem's belief if that is its kind."""
+    """The prior of this name, matched to the problem's belief if that is its kind.
+
+    `schedule` has fields of the match's schedule that differ from those of the settings.
+    """
     import jax
 
     from goodprior.matching import match
@@ -145,11 +158,13 @@ def matched_prior(
     prior = named_prior(name, problem.network(settings, key_network), key=key_prior)
     if not is_matched(name):
         return prior, None
-    own = {"draws": settings.get("match_draws")}
-    if "distance" in settings:
-        rate = {"learning_rate": settings["match_rate"]} if "match_rate" in settings else {}
-        own["distance"] = distance_of(settings, **rate)
-    own |= {k: settings[f"match_{k}"] for k in ("steps", "held_out") if f"match_{k}" in settings}
+    own: dict[str, Any] = {
+        "distance": distance_of(settings) if "distance" in settings else "energy"
+    }
+    if "match_held_out" in settings:
+        own["held_out"] = settings["match_held_out"]
+    own |= options
+    own["schedule"] = schedule_of(settings, own["distance"], **(schedule or {}))
     points = problem.points(settings)
-    matched = match(prior, problem.belief, points, key=key_match, **{**own, **options})
+    matched = match(prior, problem.belief, points, key=key_match, **own)
     return matched.prior, matched
