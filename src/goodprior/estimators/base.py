@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import jax
 import numpy as np
-from arviz_stats.base.array import array_stats
 from jaxtyping import PRNGKeyArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from goodprior import checks
-from goodprior.baselines import Laplace
+from goodprior.baselines import LaplacePosterior
 from goodprior.beliefs.spec import ParsedBelief, Task, fitted_to_rows, parse_belief
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
 from goodprior.estimators.validation import column_name, refuse_bad_columns, warn_if_far
 from goodprior.evaluation.diagnostics import Diagnostics
+from goodprior.evaluation.loo import loo
 from goodprior.inference import Posterior
 from goodprior.inference.export import to_datatree
 from goodprior.matching.match import History
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 Fitted = TypeVar("Fitted", bound="BNN")
 
 METHODS = ("sghmc", "nuts", *trained.METHODS)
-LEAST_DRAWS = 25  # of all chains together: fewer have no tail for PSIS to smooth
 
 
 class BNN(Settings):
@@ -47,7 +46,7 @@ class BNN(Settings):
     n_features_in_: int
     history_: History
     prior_: Prior
-    posterior_: Posterior | Laplace
+    posterior_: Posterior | LaplacePosterior
 
     @abstractmethod
     def _model(self, targets: int) -> Model:
@@ -158,7 +157,8 @@ class BNN(Settings):
     def loo(self, X: Any, y: Any) -> dict[str, float]:
         """PSIS-LOO on the training rows: the expected log density of new rows, with its error.
 
-        `pareto_k_high` is the share of rows for which the estimate cannot be trusted (k > 0.7).
+        `pareto_k_high` is the share of rows for which the estimate cannot be trusted, those with a
+        Pareto k above `pareto_k_limit`; `reliable` says whether there are none.
         """
         check_is_fitted(self, "posterior_")
         posterior = self.posterior_
@@ -167,19 +167,10 @@ class BNN(Settings):
                 "PSIS-LOO weighs draws of the posterior, which the methods sghmc and nuts have and "
                 f"{self.method} has not"
             )
-        count = posterior.chains * posterior.draws_per_chain
-        if count < LEAST_DRAWS:
-            raise ValueError(
-                f"PSIS-LOO needs {LEAST_DRAWS} draws in all, there are {count}: sample_more"
-            )
         each = self._log_likelihoods(posterior, self._check_new(X), self._known_targets(y))
-        elpd, pareto_k, p_loo = array_stats.loo(np.moveaxis(each, -1, 0))
-        return {
-            "elpd": float(np.sum(elpd)),
-            "se": float(np.std(elpd) * len(elpd) ** 0.5),
-            "p_loo": float(np.sum(p_loo)),
-            "pareto_k_high": float(np.mean(np.asarray(pareto_k) > 0.7)),
-        }
+        found = loo(each)._asdict()
+        del found["pareto_k"]
+        return found
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to a `.safetensors` file; `goodprior.load` reads it."""
@@ -266,7 +257,7 @@ class BNN(Settings):
 
     def _trained(
         self, problem: Problem, keep: Checkpoint, key_prior: PRNGKeyArray, key: PRNGKeyArray
-    ) -> Posterior | Laplace:
+    ) -> Posterior | LaplacePosterior:
         """The posterior of a method that does not sample."""
         prior = None
         if self.method in trained.NO_PRIOR:

@@ -5,7 +5,7 @@ from typing import Any, TypeGuard
 
 from jaxtyping import PRNGKeyArray
 
-from goodprior.evaluation.diagnostics import HOT, Diagnostics, diagnose
+from goodprior.evaluation.diagnostics import MAX_KINETIC_TEMPERATURE, Diagnostics, diagnose
 from goodprior.inference import NUTS, SGHMC, Posterior, SamplingError, sample_posterior
 from goodprior.pipeline.checkpoint import Checkpoint
 from goodprior.pipeline.deadline import Deadline
@@ -101,7 +101,7 @@ def sample(
                 if last:
                     raise
                 continue
-            calm = found.report["kinetic_temperature"] <= HOT
+            calm = found.report["kinetic_temperature"] <= MAX_KINETIC_TEMPERATURE
             if calm or last or go_on is not None or deadline.reason:
                 return found
         raise AssertionError

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from jaxtyping import PRNGKeyArray
 
 from goodprior.baselines import (
-    Laplace,
+    LaplacePosterior,
     MarginalLikelihood,
     fit_ensemble,
     fit_fbnn,
@@ -90,12 +90,12 @@ def find_modes(
             learning_rate=_settling(epochs),
             batch_size=batch,
             scaling=problem.scaling,
-            weights=problem.weights,
+            row_weights=problem.weights,
             on_progress=track,
         )
 
 
-def laplace(problem: Problem, prior: Prior | None, key: PRNGKeyArray) -> Laplace:
+def laplace(problem: Problem, prior: Prior | None, key: PRNGKeyArray) -> LaplacePosterior:
     """A Gaussian around the mode; a noise level that is to be learned by its evidence."""
     assert isinstance(prior, GaussianPrior)  # `check` has seen to it
     batch, epochs = _mode_course(problem.rows)
@@ -133,7 +133,7 @@ def ensemble(problem: Problem, prior: None, key: PRNGKeyArray) -> Posterior:
             epochs=max(1, steps * batch // problem.rows),
             batch_size=batch,
             scaling=problem.scaling,
-            weights=problem.weights,
+            row_weights=problem.weights,
             on_progress=track,
         )
 
@@ -173,7 +173,7 @@ def fbnn(problem: Problem, prior: None, key: PRNGKeyArray) -> Posterior:
         )
 
 
-METHODS: dict[str, Callable[..., Posterior | Laplace]] = {
+METHODS: dict[str, Callable[..., Posterior | LaplacePosterior]] = {
     "map": find_modes,
     "laplace": laplace,
     "ensemble": ensemble,
