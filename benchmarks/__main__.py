@@ -1,6 +1,8 @@
 """Ours and the peers in one run: `make bench`.
 
-Prints a table of ratios and writes `results/benchmark.csv` and `results/benchmark.png`.
+Prints a table of ratios and writes `results/benchmark.csv` and `results/benchmark.png`. With
+`--against PATH` (the `src` of another checkout) it times only a step and a whole fit, of that tree
+and of this one in turn, and writes `results/before_after.csv`.
 """
 
 import argparse
@@ -17,17 +19,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import goodprior as gp
-from benchmarks import scaling
+from benchmarks import scaling, speed
 from goodprior import plots
 from goodprior.data import data_folder, load
 from goodprior.devices import use_all_cores
-from goodprior.inference.batches import InMemory
-from goodprior.inference.density import Density
-from goodprior.inference.samplers.sghmc_run import SGHMCRun
 from goodprior.matching import Comparison
 
 HIDDEN = (100, 100)
-PAPER_STEPS = 62_000
 
 
 def table() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, gp.Scaling]:
@@ -94,21 +92,6 @@ def matching(X: np.ndarray, scaling: gp.Scaling, seeds: int) -> list[dict]:
 def _error_over_seeds(values: list[float], seeds: int) -> float:
     """The standard error of the mean over seeds, from as many values for each."""
     return float(np.std(np.reshape(values, (seeds, -1)).mean(axis=1), ddof=1) / seeds**0.5)
-
-
-def sampling(X: np.ndarray, y: np.ndarray, scaling: gp.Scaling) -> dict:
-    """Milliseconds for one step of four chains, in burn-in and after it."""
-    prior = gp.GaussianPrior(gp.MLP(X.shape[1], HIDDEN, 1, key=jax.random.key(0)))
-    data = InMemory(scaling.inputs(X), scaling.targets(y))
-    density = Density(prior, gp.Gaussian(0.1), data.rows)
-    latents = jax.vmap(prior.start)(jax.random.split(jax.random.key(5), 4))
-    run = SGHMCRun(density, gp.SGHMC(), data, 32, latents, key=jax.random.key(0))
-    result = {"devices": run.mesh.size}
-    for name, adapting in (("burn_in_ms", True), ("step_ms", False)):
-        result[f"{name}_compile"] = _seconds(lambda a=adapting: run._advance(2000, adapting=a))
-        times = [_seconds(lambda a=adapting: run._advance(2000, adapting=a)) for _ in range(5)]
-        result[name] = 1000 * float(np.median(times)) / 2000
-    return result
 
 
 def whole_fit(
@@ -182,9 +165,17 @@ def main() -> None:
     parser.add_argument("--torch-match-steps", type=int, default=200)
     parser.add_argument("--skip", nargs="*", default=[], help="torch, ours, nuts, scaling")
     parser.add_argument("--out", type=Path, default=Path("results"))
+    parser.add_argument("--against", type=Path, help="src of another checkout: time both in turn")
     args = parser.parse_args()
     use_all_cores()
     X, y, X_test, y_test, scale = table()
+    args.out.mkdir(exist_ok=True)
+    if args.against:
+        trees = {"before": args.against, "after": Path(gp.__file__).parents[1]}
+        frame = speed.compare(trees, X, y, args.seeds)
+        frame.to_csv(args.out / "before_after.csv", index=False)
+        print(frame.drop(columns="run").groupby("tree", sort=False).median())
+        return
     rows: list[dict] = []
 
     def note(what: str, who: str, seconds: float, **more: object) -> None:
@@ -197,15 +188,13 @@ def main() -> None:
         note("product of 1,000 x 1,000", "machine", 2 / gemm_gflops(), gflops=gemm_gflops())
         for row in matching(X, scale, args.seeds):
             note(row.pop("what"), "goodprior", row.pop("seconds"), **row)
-        steps = sampling(X, y, scale)
-        note("one step of four chains", "goodprior", steps["step_ms"] / 1000, **steps)
-        note("one burn-in step of four chains", "goodprior", steps["burn_in_ms"] / 1000)
+        found = speed.step_seconds(X, y)
+        note("one step of four chains", "goodprior", found["step"], devices=jax.device_count())
         fit = whole_fit(X, y, X_test, y_test, scale)
         note("whole fit", "goodprior", fit.pop("seconds"), **fit)
     if "nuts" not in args.skip:
         fit = nuts_fit(X, y, X_test, y_test, scale)
         note("NUTS, 200 + 200 transitions", "blackjax", fit.pop("seconds"), **fit)
-    args.out.mkdir(exist_ok=True)
     frame = pd.DataFrame(rows)
     if args.skip and (args.out / "benchmark.csv").exists():
         frame = pd.concat([pd.read_csv(args.out / "benchmark.csv"), frame])
@@ -235,7 +224,6 @@ def _note_torch(args: argparse.Namespace, X: np.ndarray, y: np.ndarray, scale, n
     )  # fmt: skip
     note("one step of four chains", "torch", 4 * module)
     note("one step of four chains", "torch, flat", 4 * step)
-    note("one burn-in step of four chains", "torch, flat", 4 * burn_in)
     note("whole fit", "torch", 200 * outer + 4 * 62_000 * module)
     note("whole fit", "torch, flat", 200 * outer + 4 * (60_000 * step + 2_000 * burn_in))
 

@@ -1,19 +1,20 @@
 """goodprior: from a belief about functions to a prior over weights, and to its posterior.
 
-The rooms, in the order in which data flows: `networks`, `beliefs`, `priors`, `matching`, `data`,
-`inference`, `evaluation`, `baselines`, `storage`, `plots`, `estimators`, `studies`,
-`commands`, `cli`.
+The subpackages, in the order in which data flows: `networks`, `data`, `beliefs`, `priors`,
+`matching`, `inference`, `evaluation`, `baselines`, `storage`, `pipeline`, `plots`, `estimators`,
+`demos`, `studies`, `commands`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
-# Names are imported from their rooms when first used: `import goodprior` alone loads no JAX.
+# Names are imported from their subpackages when first used: `import goodprior` alone loads no JAX.
 _ROOMS = {
     "networks": ("MLP", "VGG16", "Conv", "Dense", "LeNet5", "PreResNet20"),
     "beliefs": (
+        "Belief",
         "Box",
         "GaussianProcess",
         "Grid",
@@ -61,16 +62,24 @@ _ROOMS = {
         "SGHMC",
         "Binary",
         "Categorical",
+        "ClassPrediction",
         "Gaussian",
         "Heteroscedastic",
+        "Likelihood",
         "Posterior",
+        "Prediction",
         "StopSampling",
         "StudentT",
         "sample_posterior",
     ),
-    "evaluation": ("diagnose", "regression_metrics"),
+    "evaluation": (
+        "classification_metrics",
+        "diagnose",
+        "log_predictive_density",
+        "regression_metrics",
+    ),
     "baselines": (
-        "Laplace",
+        "LaplacePosterior",
         "MarginalLikelihood",
         "fit_early_stopping",
         "fit_ensemble",

@@ -1,4 +1,4 @@
-"""Using the machine: one JAX device per core, and compiled programs kept between runs."""
+"""Global settings of JAX: one device per CPU core, and a cache of compiled programs."""
 
 import os
 from contextlib import suppress
@@ -8,11 +8,25 @@ import jax
 
 
 def use_all_cores(cores: int | None = None) -> int:
-    """Let JAX see each CPU core as a device, so that chains are spread over them.
+    """Make each CPU core a JAX device, so that chains are spread over them.
 
-    Call it before anything is computed; afterwards JAX has counted its devices and it is too late.
-    The command line does so by itself. Returns how many devices there are.
+    Parameters
+    ----------
+    cores
+        How many; None: all that this process may use.
 
+    Returns
+    -------
+    int
+        The number of devices that JAX has.
+
+    Notes
+    -----
+    This changes the global `jax.config` (`jax_num_cpu_devices`) and works only before JAX has
+    computed anything; later it has no effect. Estimators and the command line call it.
+
+    Examples
+    --------
     >>> use_all_cores() >= 1
     True
     """
@@ -23,13 +37,22 @@ def use_all_cores(cores: int | None = None) -> int:
 
 
 def keep_compiled_programs(folder: Path | None = None) -> None:
-    """Keep what JAX compiles in a folder (default: the user's cache), so that it is done once.
+    """Keep what JAX compiles in a folder, so that later processes need not compile it again.
 
-    The estimators and the command line do so by themselves. A folder that JAX was given before
-    stays (JAX_COMPILATION_CACHE_DIR); JAX_ENABLE_COMPILATION_CACHE=false keeps nothing.
+    Parameters
+    ----------
+    folder
+        Where; None: the folder that JAX was given before (`JAX_COMPILATION_CACHE_DIR`), or else
+        `goodprior/compiled` in the user's cache.
+
+    Notes
+    -----
+    This changes the global `jax.config` (`jax_compilation_cache_dir` and
+    `jax_persistent_cache_min_compile_time_secs`) for all that this process compiles. Estimators and
+    the command line call it; JAX_ENABLE_COMPILATION_CACHE=false keeps nothing.
     """
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
-        # By JAX's own second hardly any of ours would be kept: they are many and small.
+        # JAX's default of one second would keep hardly any of these programs: many, and small.
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
     if folder is None:
         if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
@@ -39,5 +62,5 @@ def keep_compiled_programs(folder: Path | None = None) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
-        return  # a machine without a writable home compiles every time
+        return  # without a writable folder there is no cache
     jax.config.update("jax_compilation_cache_dir", str(folder))

@@ -1,11 +1,11 @@
-"""Pictures: function draws, the course of a match, predictions with their intervals."""
+"""Plots: function draws, the history of a match, predictions with their intervals."""
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, close to the paper's own and distinct also without colour vision; the
-# marks, where there are any, are the paper's.
+# Okabe and Ito's colours, close to the paper's and distinct for colour-blind readers; the paper's
+# markers where it has any.
 COLOURS = {
     "GP": "#000000",
     "FG": "#7f7f7f",
@@ -42,17 +42,51 @@ MARKS = {
     "MAP with FG": ">",
     "MAP with GPi-G": ">",
 }
-CLASS_STYLES = (("#e69f00", "o"), ("#0072b2", "^"))  # of two classes: colours and marks
+CLASS_STYLES = (("#e69f00", "o"), ("#0072b2", "^"))  # of two classes: colour and marker
 
 
 def new_figure(rows: int, columns: int, *, panel: tuple[float, float] = (3.1, 2.3)) -> Figure:
-    """A figure that belongs to no window system, so that it can be drawn anywhere."""
+    """A figure without a window, sized by its panels.
+
+    Parameters
+    ----------
+    rows, columns
+        Of panels; they are not made yet (`figure.subplots`).
+    panel
+        Width and height of each, in inches.
+
+    Returns
+    -------
+    Figure
+        With constrained layout.
+
+    Examples
+    --------
+    >>> new_figure(1, 2, panel=(3.0, 2.0)).get_size_inches().tolist()
+    [6.0, 2.0]
+    """
     size = (panel[0] * columns, panel[1] * rows)
     return Figure(figsize=size, layout="constrained", dpi=130)
 
 
-def plot_functions(axes: Axes, x: np.ndarray, functions: np.ndarray, *, colour: str, n: int = 8):
-    """Some function draws over their 95 % band; `functions` has shape (draws, points)."""
+def plot_functions(
+    axes: Axes, x: np.ndarray, functions: np.ndarray, *, colour: str, n: int = 8
+) -> None:
+    """Plot some function draws over their pointwise 95 % band.
+
+    Parameters
+    ----------
+    axes
+        Where to plot.
+    x
+        The points.
+    functions
+        Draws, of shape (draws, points).
+    colour
+        Of band and lines.
+    n
+        How many draws are shown as lines.
+    """
     low, high = np.quantile(functions, [0.025, 0.975], axis=0)
     axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
     axes.plot(x, functions[:n].T, color=colour, linewidth=0.9, alpha=0.8)
@@ -67,8 +101,24 @@ def plot_posterior(
     *,
     colour: str,
     truth: np.ndarray | None = None,
-):
-    """Mean and 95 % interval of the function, with the data, and the truth where it is known."""
+) -> None:
+    """Plot the mean and the interval of the function, with the data.
+
+    Parameters
+    ----------
+    axes
+        Where to plot.
+    x
+        The points.
+    mean, interval
+        Of the function at the points; the interval is (low, high).
+    data
+        Inputs and targets of the training rows.
+    colour
+        Of band and line.
+    truth
+        The true function at the points, dotted; None where it is not known.
+    """
     axes.fill_between(x, *interval, color=colour, alpha=0.25, linewidth=0)
     axes.plot(x, mean, color=colour, linewidth=1.4)
     if truth is not None:
@@ -76,8 +126,18 @@ def plot_posterior(
     axes.plot(*data, "k.", markersize=3)
 
 
-def plot_history(axes: Axes, distance: np.ndarray, *, colour: str):
-    """The course of a match: the minimised value at every step."""
+def plot_history(axes: Axes, distance: np.ndarray, *, colour: str) -> None:
+    """Plot the distance at every step of a match.
+
+    Parameters
+    ----------
+    axes
+        Where to plot.
+    distance
+        One value per step.
+    colour
+        Of the line.
+    """
     axes.plot(np.arange(1, len(distance) + 1), distance, color=colour, linewidth=1.0)
     axes.axhline(0, color="black", linewidth=0.5)
     axes.set_xlabel("step")
@@ -91,32 +151,26 @@ def plot_classes(
     y: np.ndarray,
     *,
     levels: tuple[float, ...],
-):
-    """Boundaries at several levels of confidence, and the points of two classes."""
-    for label, (colour, mark) in enumerate(CLASS_STYLES):
-        axes.scatter(*X[y == label].T, s=5, color=colour, marker=mark, alpha=0.8, linewidths=0)
+) -> None:
+    """Plot contours of the predictive probability, and the points of two classes.
+
+    Parameters
+    ----------
+    axes
+        Where to plot.
+    grid
+        Points, of shape (height, width, 2).
+    probability
+        Of class 1 at each of them.
+    X, y
+        The training rows and their labels, 0 or 1.
+    levels
+        Of the contours; that of 0.5, the decision boundary, is drawn thicker.
+    """
+    for label, (colour, marker) in enumerate(CLASS_STYLES):
+        axes.scatter(*X[y == label].T, s=5, color=colour, marker=marker, alpha=0.8, linewidths=0)
     widths = [2.0 if level == 0.5 else 0.8 for level in levels]
     axes.contour(
         grid[..., 0], grid[..., 1], probability, levels=levels, colors="black", linewidths=widths
     )
     axes.set(xticks=[], yticks=[])
-
-
-def corruptions_picture(image: np.ndarray, seed: int = 0) -> Figure:
-    """One picture, 32 by 32 pixels in bytes, under all corruptions: a row for each severity."""
-    from goodprior.data.corruptions import CORRUPTIONS, corrupt
-
-    names = list(CORRUPTIONS)
-    figure = new_figure(6, len(names), panel=(0.95, 0.95))
-    axes = figure.subplots(6, len(names))
-    for column, name in zip(axes.T, names, strict=True):
-        column[0].set_title(name.replace("_", "\n"), fontsize="x-small")
-        shown = [image, *(corrupt(image[None], name, s, seed)[0] for s in range(1, 6))]
-        for ax, spoilt in zip(column, shown, strict=True):
-            ax.imshow(spoilt)
-            ax.set(xticks=[], yticks=[])
-    for ax, label in zip(
-        axes[:, 0], ("clean", *(f"severity {s}" for s in range(1, 6))), strict=True
-    ):
-        ax.set_ylabel(label, fontsize="x-small")
-    return figure

@@ -1,4 +1,4 @@
-"""Progress of long work: bars on a terminal, a plain line now and then elsewhere."""
+"""Progress of long computations: a bar on a terminal, log lines elsewhere."""
 
 import sys
 import time
@@ -8,15 +8,29 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-LOG_EVERY = 10.0  # seconds between two lines of the plain log
+LOG_EVERY = 10.0  # seconds between two log lines
 
 Tracker = Callable[[int, int, str], None]
 
 
 @contextmanager
 def tracking(task: str, *, quiet: bool = False) -> Iterator[Tracker]:
-    """A function to call with (done, in all, a few words) as the work goes on.
+    """Show the progress of a task on the standard error stream.
 
+    Parameters
+    ----------
+    task
+        What is being done.
+    quiet
+        Whether to show nothing.
+
+    Yields
+    ------
+    Callable
+        To be called with (done, in all, a few words) as the task goes on.
+
+    Examples
+    --------
     >>> with tracking("matching", quiet=True) as track:
     ...     track(1, 10, "step 1")
     """

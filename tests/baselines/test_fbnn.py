@@ -22,7 +22,7 @@ def test_a_gaussian_process_posterior_that_it_can_represent_is_found():
     # Five rows at a place with noise 1 are one with noise 1/5, and the functions have a density.
     posterior = fit_fbnn(
         MLP(1, (), 1, key=jax.random.key(0)), Gaussian(noise / 5), at, [y[:5].mean(), y[5:].mean()],
-        belief=belief, elsewhere=0, epochs=600, learning_rate=lambda epoch: 0.03 * 0.995**epoch,
+        belief=belief, box_points=0, epochs=600, learning_rate=lambda epoch: 0.03 * 0.995**epoch,
         batch_size=None, draws=4000, functions=200, key=jax.random.key(1),
     )  # fmt: skip
     functions = np.asarray(posterior.functions(at))[..., 0]

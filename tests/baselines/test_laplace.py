@@ -160,7 +160,7 @@ def test_rows_with_other_columns_are_refused(as_users_run_it):
 def test_what_cannot_be_done_is_refused(as_users_run_it):
     network = MLP(2, (5,), 1, key=jax.random.key(0))
     key = jax.random.key(0)
-    with pytest.raises(ValueError, match="not for a GibbsHierarchicalPrior"):
+    with pytest.raises(ValueError, match="prior is a GibbsHierarchicalPrior"):
         fit_laplace(GibbsHierarchicalPrior(network), Gaussian(NOISE), X, Y, key=key)
     with pytest.raises(ValueError, match=r"concave in the outputs: .*, not StudentT"):
         fit_laplace(GaussianPrior(network), StudentT(0.3), X, Y, key=key)

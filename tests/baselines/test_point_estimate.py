@@ -2,7 +2,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 
 from goodprior.baselines import fit_early_stopping, fit_map
 from goodprior.data import Scaling
@@ -113,6 +113,38 @@ def test_a_classifier_separates_two_blobs():
 def test_other_priors_have_a_mode_too(prior):
     posterior = fit_map(prior, Gaussian(0.25), X, Y, epochs=100, key=jax.random.key(1))
     assert float(jnp.abs(posterior.predict(X).mean[:, 0] - Y).mean()) < 0.6
+
+
+def test_row_weights_count_without_a_penalty():
+    """Weighted least squares: the rows without weight are far off, and others count twice."""
+    weights = RNG.integers(0, 3, 60).astype(float)
+    targets = np.where(weights > 0, Y, 100.0)
+    posterior = fit_map(
+        GaussianPrior(LINEAR), Gaussian(0.25), X, targets, row_weights=weights, penalised=False,
+        epochs=600, learning_rate=_fading, batch_size=None, key=jax.random.key(1),
+    )  # fmt: skip
+    exact = LinearRegression().fit(X, targets, weights)
+    np.testing.assert_allclose(posterior.predict(X).mean[:, 0], exact.predict(X), atol=5e-3)
+
+
+def test_row_weights_count_in_validation():
+    """Early stopping sees the validation rows with their weights: the wild ones have none."""
+    targets = Y.copy()
+    targets[::3] += 1000.0
+    weights = np.ones(60)
+    weights[::3] = 0.0
+    posterior = fit_early_stopping(
+        LINEAR, Gaussian(0.25), X, targets, row_weights=weights, epochs=300, learning_rate=0.05,
+        batch_size=None, key=jax.random.key(1),
+    )  # fmt: skip
+    assert posterior.report["validation_nll"] < 2
+
+
+def test_validation_rows_must_have_some_weight():
+    weights = np.zeros(60)
+    weights[0] = 1.0
+    with pytest.raises(ValueError, match="all of the 12 validation rows have a weight of zero"):
+        fit_early_stopping(LINEAR, Gaussian(0.25), X, Y, row_weights=weights, key=jax.random.key(1))
 
 
 def test_a_prior_with_a_gibbs_step_is_refused():

@@ -14,23 +14,25 @@ DATA = InMemory(jnp.arange(ROWS, dtype=jnp.float32)[:, None], jnp.zeros((ROWS, 1
 class Toward(Objective):
     """A number that is pulled toward each member's own goal, whatever the rows are."""
 
-    def __call__(self, member, own, key, X, y):
-        return (member - own) ** 2
+    def __call__(self, member, member_data, key, X, y):
+        return (member - member_data) ** 2
 
-    def validate(self, member, own, X, y):
+    def validate(self, member, member_data, X, y):
         return jnp.abs(member - X[0, 0])
 
 
 class Rows(Objective):
     """Members whose grad is a count of the rows that they saw."""
 
-    def __call__(self, member, own, key, X, y):
+    def __call__(self, member, member_data, key, X, y):
         return (member * jax.nn.one_hot(X[:, 0].astype(int), ROWS).sum(0)).sum()
 
 
 def test_members_are_trained_side_by_side_toward_their_own_goals():
     goals = jnp.array([1.0, -2.0, 3.0])
-    run = Training(Toward(), jnp.zeros(3), DATA, own=goals, batch_size=5, key=jax.random.key(0))
+    run = Training(
+        Toward(), jnp.zeros(3), DATA, member_data=goals, batch_size=5, key=jax.random.key(0)
+    )
     np.testing.assert_allclose(run.run(500), goals, atol=0.01)
     assert run.epochs == 500
 
@@ -50,7 +52,7 @@ def test_each_member_stops_early_at_its_own_best():
         Toward(),
         jnp.zeros(2),
         DATA,
-        own=jnp.array([5.0, -0.5]),
+        member_data=jnp.array([5.0, -0.5]),
         learning_rate=0.05,
         validation=aside,
         patience=3,
@@ -70,7 +72,7 @@ def test_the_learning_rate_can_change_with_the_epoch():
         Toward(),
         jnp.zeros(1),
         DATA,
-        own=jnp.array([5.0]),
+        member_data=jnp.array([5.0]),
         learning_rate=lambda epoch: 0.1 if epoch < 3 else 0.0,
         batch_size=None,
         key=jax.random.key(0),
@@ -93,9 +95,9 @@ def test_progress_is_told_and_the_same_key_gives_the_same_result():
 
 
 def test_a_rate_that_is_too_high_stops_the_run():
-    settings = {"own": jnp.array([1.0]), "learning_rate": 1e30, "batch_size": 2}
+    settings = {"member_data": jnp.array([1.0]), "learning_rate": 1e30, "batch_size": 2}
     run = Training(Toward(), jnp.zeros(1), DATA, key=jax.random.key(0), **settings)
-    with pytest.raises(FloatingPointError, match="by epoch 10: try a smaller learning_rate"):
+    with pytest.raises(FloatingPointError, match="by epoch 10: use a smaller learning_rate"):
         run.run(20)
 
 

@@ -200,7 +200,8 @@ def test_classes_are_told_by_themselves(folder):
     told = json.loads(done.stdout)
     assert told["task"] == "classification"
     assert told["inputs"] == ["size"]
-    assert set(told["loo"]) == {"elpd", "se", "p_loo", "pareto_k_high"}
+    names = {"elpd", "se", "p_loo", "pareto_k_limit", "pareto_k_high", "reliable"}
+    assert set(told["loo"]) == names
     assert "classification: kind is one of large, small" in done.stderr
     assert run("predict", "model.safetensors", "data.csv").exit_code == 0
     found = pd.read_csv("predictions.csv")

@@ -7,15 +7,17 @@ from goodprior.evaluation import (
     accuracy,
     calibration_error,
     class_nll,
+    classification_metrics,
     coverage,
     crps,
     expected_calibration_error,
+    log_predictive_density,
     nll,
     nll_moment,
     regression_metrics,
     rmse,
 )
-from goodprior.evaluation.metrics import LEVELS, classification_metrics
+from goodprior.evaluation.metrics import LEVELS
 from goodprior.inference import ClassPrediction, Prediction
 
 RNG = np.random.default_rng(0)
@@ -35,10 +37,32 @@ def test_nll_is_that_of_the_mixture():
     assert nll(MIXTURE, Y) == pytest.approx(expected, rel=1e-5)
 
 
-def test_nll_of_several_targets_is_their_sum():
-    both = Prediction(jnp.tile(MIXTURE.location, 2), jnp.tile(MIXTURE.scale, 2))
-    assert nll(both, np.tile(Y, 2)) == pytest.approx(2 * nll(MIXTURE, Y), rel=1e-5)
-    assert nll_moment(both, np.tile(Y, 2)) == pytest.approx(2 * nll_moment(MIXTURE, Y), rel=1e-5)
+def test_nll_of_several_targets_is_that_of_their_joint_mixture():
+    """Draws (0, 0) and (10, 10): each target alone is likely, both together are not."""
+    draws = jnp.array([[[0.0, 0.0]], [[10.0, 10.0]]])
+    prediction = Prediction(draws, jnp.ones((2, 1, 2)))
+    assert nll(prediction, [[0.0, 10.0]]) == pytest.approx(50 + np.log(2 * np.pi), rel=1e-5)
+    assert nll(prediction, [[10.0, 10.0]]) == pytest.approx(np.log(4 * np.pi), rel=1e-5)
+
+
+@pytest.mark.parametrize("degrees", [None, 4.0])
+def test_log_predictive_density_of_several_targets_agrees_with_scipy(degrees):
+    location, scale = RNG.normal(size=(5, 8, 3)), RNG.uniform(0.3, 2.0, size=(5, 8, 3))
+    y = RNG.normal(size=(8, 3))
+    noise = stats.norm if degrees is None else stats.t(degrees)
+    each = np.prod(noise.pdf((y - location) / scale) / scale, axis=-1)
+    prediction = Prediction(
+        jnp.asarray(location, jnp.float32), jnp.asarray(scale, jnp.float32), degrees
+    )
+    found = log_predictive_density(prediction, y)
+    np.testing.assert_allclose(found, np.log(each.mean(axis=0)), rtol=1e-4)
+    assert nll(prediction, y) == pytest.approx(-np.log(each.mean(axis=0)).mean(), rel=1e-5)
+
+
+def test_several_targets_of_a_single_draw_are_independent():
+    both = Prediction(jnp.tile(SINGLE.location, 2), jnp.tile(SINGLE.scale, 2))
+    assert nll(both, np.tile(Y, 2)) == pytest.approx(2 * nll(SINGLE, Y), rel=1e-5)
+    assert nll_moment(both, np.tile(Y, 2)) == pytest.approx(2 * nll_moment(SINGLE, Y), rel=1e-5)
 
 
 def test_the_two_nlls_agree_for_one_gaussian_and_only_then():

@@ -128,6 +128,13 @@ def test_other_versions_are_refused(good, version):
         _read(_forged(good, lambda about: about.update(format=version)))
 
 
+def test_a_file_of_an_earlier_goodprior_says_which_and_what_to_do():
+    """A real one, written by goodprior 0.1.0."""
+    with pytest.raises(ValueError, match=r"written by goodprior 0\.1\.0; .* open it with goodprior "
+                       r"0\.1\.0, or fit the model again"):  # fmt: skip
+        storage.read(Path(__file__).with_name("prior_format_2.safetensors"))
+
+
 @pytest.mark.parametrize("version", ["1", None, True, [], 1.0])
 def test_versions_that_are_none_are_refused(good, version):
     with pytest.raises(ValueError, match="which version"):

@@ -1,31 +1,28 @@
-"""Baselines: what people use otherwise, with the same networks, likelihoods and predictions.
+"""Baselines: other methods with the same networks, likelihoods and predictions.
 
-Each gives something with the `predict` and `functions` of a `Posterior`.
+Each returns something with the `predict` and `functions` of a `Posterior`.
 """
 
 from goodprior.baselines.ensemble import WEIGHT_DECAYS, fit_ensemble
 from goodprior.baselines.evidence import MarginalLikelihood
 from goodprior.baselines.fbnn import fit_fbnn
-from goodprior.baselines.laplace import Laplace, fit_laplace, laplace_at
+from goodprior.baselines.laplace import fit_laplace, laplace_at
+from goodprior.baselines.laplace_posterior import LaplacePosterior
 from goodprior.baselines.point_estimate import fit_early_stopping, fit_map
 from goodprior.baselines.tuning import (
-    NOISE_VARIANCES,
     TEMPERATURES,
     Trial,
     Validation,
     bayesian_search,
     best,
     progress_front,
-    scale_grid,
-    trials,
     tune,
 )
 
 __all__ = [
-    "NOISE_VARIANCES",
     "TEMPERATURES",
     "WEIGHT_DECAYS",
-    "Laplace",
+    "LaplacePosterior",
     "MarginalLikelihood",
     "Trial",
     "Validation",
@@ -38,7 +35,5 @@ __all__ = [
     "fit_map",
     "laplace_at",
     "progress_front",
-    "scale_grid",
-    "trials",
     "tune",
 ]

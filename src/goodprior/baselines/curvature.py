@@ -1,6 +1,6 @@
-"""What a Laplace approximation does with a Gauss-Newton matrix: whole, or in Kronecker factors.
+"""Gauss-Newton matrices for Laplace approximations: the whole one, or its Kronecker factors.
 
-Both forms keep one contract, in which a prior adds a precision per parameter. They hold
+Both have one contract, in which a prior adds a precision per parameter. They hold
 double-precision NumPy arrays; their methods are called under `jax.enable_x64`.
 """
 
@@ -35,7 +35,7 @@ class Curvature(eqx.Module):
     def sample(
         self, noise: Float[Array, "draws size"], precisions: Precisions
     ) -> Float[Array, "draws size"]:
-        """Standard normal numbers turned into draws with covariance `(G + precisions)^-1`."""
+        """Standard normal numbers rotated into draws with covariance `(G + precisions)^-1`."""
 
 
 class Full(Curvature):
@@ -85,18 +85,18 @@ class Block(eqx.Module):
     def values(self) -> Float[Array, "out in"]:
         return jnp.asarray(self.out_values)[:, None] * self.in_values
 
-    def turned(self, part: Float[Array, "*batch flat"], *, back: bool = False) -> Array:
+    def rotate(self, part: Float[Array, "*batch flat"], *, back: bool = False) -> Array:
         """A part of flat weights in the coordinates of the eigenvectors, or back from there."""
         shape = (len(self.out_values), len(self.in_values))
         outs, ins = (v if back else v.T for v in (self.out_vectors, self.in_vectors))
-        turned = jnp.einsum("ab,...bc,dc->...ad", outs, part.reshape(*part.shape[:-1], *shape), ins)
-        return turned.reshape(part.shape)
+        matrix = part.reshape(*part.shape[:-1], *shape)
+        return jnp.einsum("ab,...bc,dc->...ad", outs, matrix, ins).reshape(part.shape)
 
 
 class Kronecker(Curvature):
     """A block for each parameter (K-FAC): `N * mean(a a^T) (x) mean(g g^T)`.
 
-    The inputs `a` of a layer and the grads `g` of its outputs are taken as independent.
+    The inputs `a` of a layer and the gradients `g` of its outputs are taken as independent.
     """
 
     blocks: tuple[Block, ...]
@@ -115,13 +115,13 @@ class Kronecker(Curvature):
     def covariance(
         self, jacobian: Jacobian, precisions: Precisions
     ) -> Float[Array, "points out out"]:
-        half = self._halved(jnp.asarray(jacobian), precisions)
+        half = self._whitened(jnp.asarray(jacobian), precisions)
         return jnp.einsum("pci,pdi->pcd", half, half)
 
-    def _halved(self, flat: Float[Array, "*batch size"], precisions: Precisions) -> Array:
+    def _whitened(self, flat: Float[Array, "*batch size"], precisions: Precisions) -> Array:
         """In the eigenvectors' coordinates, divided by the root of the eigenvalues."""
         halves = [
-            block.turned(part) / jnp.sqrt(block.values + precision).ravel()
+            block.rotate(part) / jnp.sqrt(block.values + precision).ravel()
             for (block, part), precision in zip(
                 self._parts(flat), jnp.asarray(precisions), strict=True
             )
@@ -132,7 +132,7 @@ class Kronecker(Curvature):
         self, noise: Float[Array, "draws size"], precisions: Precisions
     ) -> Float[Array, "draws size"]:
         draws = [
-            block.turned(part / jnp.sqrt(block.values + precision).ravel(), back=True)
+            block.rotate(part / jnp.sqrt(block.values + precision).ravel(), back=True)
             for (block, part), precision in zip(
                 self._parts(noise), jnp.asarray(precisions), strict=True
             )

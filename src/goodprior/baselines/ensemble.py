@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -13,8 +15,8 @@ from goodprior.baselines.point_estimate import (
     NegativeLogPosterior,
     in_memory,
     initial_weights,
-    parts,
-    trained,
+    split_validation,
+    train_members,
 )
 from goodprior.baselines.training import Rate
 from goodprior.data.scaling import Scaling
@@ -25,7 +27,7 @@ from goodprior.inference.posterior import Posterior
 from goodprior.networks import Architecture
 from goodprior.priors import GaussianPrior
 
-WEIGHT_DECAYS = tuple(10.0**k for k in range(-8, 0))
+WEIGHT_DECAYS = tuple(10.0**k for k in range(-8, 0))  # the paper's grid
 
 
 def fit_ensemble(
@@ -42,18 +44,48 @@ def fit_ensemble(
     learning_rate: Rate = 0.01,
     batch_size: int | None = 32,
     scaling: Scaling | None = None,
-    weights: object = None,
+    row_weights: object = None,
     on_progress: Progress | None = None,
 ) -> Posterior:
-    """Networks trained from different beginnings; their predictions are a mixture.
+    """Train networks from different starts; their predictions are a mixture.
 
-    Each minimises `-mean log p(y | x, w) + weight_decay |w|^2 / 2`, which makes it the mode under
-    weights N(0, 1 / (rows * weight_decay)). For regression the paper's likelihood is
-    `Heteroscedastic()`, with a network of two outputs. Of several weight decays the one is taken
-    with which an ensemble does best on the share `validation` of the rows; then all rows are
-    used. Whatever is trained at the same time is trained in one program. A row counts as often as
-    its entry in `weights` says.
+    Each minimises `-mean log p(y | x, w) + weight_decay |w|^2 / 2`: the mode under weights
+    N(0, 1 / (rows * weight_decay)).
 
+    Parameters
+    ----------
+    network
+        With the outputs that the likelihood needs.
+    likelihood
+        For regression the paper's is `Heteroscedastic()`, with a network of two outputs.
+    X, y
+        The rows.
+    key
+        Determines the starts, the validation rows and the order of the rows.
+    members
+        Number of networks.
+    weight_decay
+        A number; or several, of which the one with the lowest validation NLL is used to train on
+        all rows.
+    validation
+        Share of the rows to validate on if there are several weight decays.
+    epochs, learning_rate, batch_size
+        Length of the training, Adam's rate (a number or a function of the epoch) and rows per step
+        (None: all).
+    scaling
+        Of X and y, if they are on their original scale.
+    row_weights
+        How often each row counts; None: once.
+    on_progress
+        Called with (epochs done, in all, a word).
+
+    Returns
+    -------
+    Posterior
+        With as many chains as members, and one draw in each.
+
+    Examples
+    --------
     >>> import jax
     >>> from goodprior.inference import Heteroscedastic
     >>> from goodprior.networks import MLP
@@ -67,35 +99,50 @@ def fit_ensemble(
     checks.whole("members", members)
     given = weight_decay if isinstance(weight_decay, Sequence) else [weight_decay]
     decays = [checks.positive("weight_decay", decay) for decay in given]
-    data = in_memory(GaussianPrior(network), likelihood, X, y, scaling, weights)
-    architecture = Architecture(network)
+    data = in_memory(GaussianPrior(network), likelihood, X, y, scaling, row_weights)
     key_rows, key_tune, key = jax.random.split(key, 3)
-
-    def fit(data: InMemory, decays: list[float], key: PRNGKeyArray) -> Posterior:
-        key_start, key_train = jax.random.split(key)
-        every = jnp.repeat(jnp.array(decays), members)
-        keys = jax.random.split(key_start, len(every))
-        return trained(
-            NegativeLogPosterior(likelihood, data.rows),
-            _decayed(architecture, data.rows * every),
-            jax.vmap(lambda key: initial_weights(architecture, key))(keys),
-            data,
-            key=key_train,
-            epochs=epochs,
-            learning_rate=learning_rate,
-            batch_size=batch_size,
-            scaling=scaling,
-            on_progress=on_progress,
-        )
-
+    train = partial(
+        _train,
+        Architecture(network),
+        likelihood,
+        members,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        batch_size=batch_size,
+        scaling=scaling,
+        on_progress=on_progress,
+    )
     report: dict[str, object] = {}
     if len(decays) > 1:
-        kept, held = parts(key_rows, data, validation)
-        nlls = _validation_nlls(fit(kept, decays, key_tune), held, len(decays))
+        kept, held = split_validation(key_rows, data, validation)
+        nlls = _validation_nlls(train(kept, decays, key_tune), held, len(decays))
         report["validation_nll"] = [*zip(decays, nlls.tolist(), strict=True)]
         decays = [decays[int(jnp.argmin(nlls))]]
-    ensemble = fit(data, decays, key)
+    ensemble = train(data, decays, key)
     return replace(ensemble, report={**ensemble.report, "weight_decay": decays[0], **report})
+
+
+def _train(
+    architecture: Architecture,
+    likelihood: Likelihood,
+    members: int,
+    data: InMemory,
+    decays: list[float],
+    key: PRNGKeyArray,
+    **settings: Any,
+) -> Posterior:
+    """One ensemble for each weight decay, all in one program."""
+    key_start, key_train = jax.random.split(key)
+    every = jnp.repeat(jnp.array(decays), members)
+    keys = jax.random.split(key_start, len(every))
+    return train_members(
+        NegativeLogPosterior(likelihood, data.rows),
+        _decayed(architecture, data.rows * every),
+        jax.vmap(lambda key: initial_weights(architecture, key))(keys),
+        data,
+        key=key_train,
+        **settings,
+    )
 
 
 @eqx.filter_vmap(in_axes=(None, 0))
@@ -107,7 +154,7 @@ def _decayed(architecture: Architecture, precision: Float[Array, ""]) -> Gaussia
 def _validation_nlls(
     posterior: Posterior, held: InMemory, ensembles: int
 ) -> Float[Array, " ensembles"]:
-    """The NLL of each of the ensembles that were trained side by side."""
+    """The NLL of each of the ensembles, which were trained in one program."""
     outputs = replace(posterior, scaling=None).functions(held.X)
     each = jax.vmap(jax.vmap(posterior.likelihood.log_prob), in_axes=(0, None))(outputs, held.y)
     each = each.reshape(ensembles, -1, held.rows)

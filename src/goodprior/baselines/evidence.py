@@ -23,12 +23,27 @@ from goodprior.priors import GaussianPrior
 
 
 class MarginalLikelihood(eqx.Module):
-    """When and how the prior's scales follow the marginal likelihood; their authors' schedule.
+    """A schedule by which training also optimises the prior on the Laplace marginal likelihood.
 
-    After `burn_in` epochs, and then after `every` so many, come `steps` Adam steps on the
-    logarithms of the precisions; with `learn_noise` also on that of a Gaussian noise variance, and
-    without `learn_prior` on that alone.
+    Parameters
+    ----------
+    burn_in
+        Epochs before the first optimisation.
+    every
+        Epochs between two of them.
+    steps, learning_rate
+        Adam steps of each, on the logarithms of the precisions, and their rate.
+    learn_noise
+        Whether a Gaussian likelihood's noise variance is optimised as well.
+    learn_prior
+        Whether the prior is optimised; if not, only the noise variance.
 
+    Notes
+    -----
+    The defaults are those of Immer et al. (2021).
+
+    Examples
+    --------
     >>> MarginalLikelihood(burn_in=10).every
     1
     """
@@ -58,17 +73,14 @@ class Trained(NamedTuple):
 
 class _Hyper(NamedTuple):
     log_precisions: Precisions
-    log_factor: Float[Array | np.ndarray, ""]  # how many times more precise the noise has become
+    log_factor: Float[Array | np.ndarray, ""]  # of the noise precision: new over old
 
 
 class _Fit(NamedTuple):
-    """What the evidence needs to know of the weights; `explained` is `log p(D | w)`.
-
-    All are arrays, so that new values need no new program.
-    """
+    """What the evidence depends on besides the curvature; arrays, to avoid compiling anew."""
 
     squares: Float[np.ndarray, " parameters"]
-    explained: Float[np.ndarray, ""]
+    explained: Float[np.ndarray, ""]  # log p(D | w)
     squared_error: Float[np.ndarray, ""]  # over twice the noise variance
     targets: Float[np.ndarray, ""]
 
@@ -110,22 +122,16 @@ def train_with_evidence(
     batch_size: int | None,
     on_progress: Progress | None,
 ) -> Trained:
-    """Train the weights, with the prior on the move; keep what had the highest evidence."""
-    if settings.learn_noise and not isinstance(likelihood, Gaussian):
-        raise ValueError(
-            f"learn_noise is for the Gaussian likelihood, not for {type(likelihood).__name__}"
-        )
-    if checks.whole("epochs", epochs) <= settings.burn_in:
-        raise ValueError(f"burn_in is {settings.burn_in}, but there are only {epochs} epochs")
+    """Train the weights while the prior is optimised; keep what had the highest evidence."""
+    _check_schedule(settings, likelihood, epochs)
     key_start, key = jax.random.split(key)
-    first = start(prior, key_start)
     likelihood = _with_array(likelihood)
     run = Training(
         NegativeLogPosterior(likelihood, data.rows),
-        one_member(first),
+        one_member(start(prior, key_start)),
         data,
         key=key,
-        own=one_member(prior),
+        member_data=one_member(prior),
         learning_rate=learning_rate,
         batch_size=batch_size,
     )
@@ -139,22 +145,21 @@ def train_with_evidence(
     while run.epochs < epochs:
         run.advance(min(settings.every, epochs - run.epochs))
         mode = jax.tree.map(lambda leaf: leaf[0], run.members)
-        fit = _look(prior, likelihood, mode, data)
+        fit = _fit_at(prior, likelihood, mode, data)
         found = curvature(likelihood, mode)
         begin = hyper._replace(log_factor=np.zeros(()))
         with jax.enable_x64(True):
-            hyper, optimiser, value = jax.tree.map(
-                np.asarray,
-                _improve(found, fit, prior.architecture.sizes, begin, optimiser, settings),
-            )
+            improved = _improve(found, fit, prior.architecture.sizes, begin, optimiser, settings)
+            hyper, optimiser, value = jax.tree.map(np.asarray, improved)
         if not np.isfinite(value):
             raise FloatingPointError(
-                f"the marginal likelihood is not finite after epoch {run.epochs}: try a smaller "
+                f"the marginal likelihood is not finite after epoch {run.epochs}: use a smaller "
                 "learning_rate, or a longer burn_in"
             )
         prior = prior.with_scales(jnp.asarray(np.exp(-0.5 * hyper.log_precisions), jnp.float32))
         likelihood = _with_factor(likelihood, float(hyper.log_factor))
-        run.own, run.objective = one_member(prior), NegativeLogPosterior(likelihood, data.rows)
+        run.member_data = one_member(prior)
+        run.objective = NegativeLogPosterior(likelihood, data.rows)
         values.append(float(value))
         if values[-1] == max(values):
             best = prior, likelihood, mode
@@ -165,8 +170,17 @@ def train_with_evidence(
     return Trained(kept_prior, _with_number(kept_likelihood), mode, np.array(values))
 
 
+def _check_schedule(settings: MarginalLikelihood, likelihood: Likelihood, epochs: int) -> None:
+    if settings.learn_noise and not isinstance(likelihood, Gaussian):
+        raise ValueError(
+            f"learn_noise is for the Gaussian likelihood, not for {type(likelihood).__name__}"
+        )
+    if checks.whole("epochs", epochs) <= settings.burn_in:
+        raise ValueError(f"burn_in is {settings.burn_in}, but there are only {epochs} epochs")
+
+
 def _with_array(likelihood: Likelihood) -> Likelihood:
-    """A noise variance that can change without compiling anew."""
+    """The noise variance as an array, which can change without compiling anew."""
     if not isinstance(likelihood, Gaussian):
         return likelihood
     value = jnp.asarray(likelihood.noise_variance, jnp.float32)
@@ -186,7 +200,7 @@ def _with_number(likelihood: Likelihood) -> Likelihood:
     return likelihood
 
 
-def _look(prior: GaussianPrior, likelihood: Likelihood, mode: PyTree, data: InMemory) -> _Fit:
+def _fit_at(prior: GaussianPrior, likelihood: Likelihood, mode: PyTree, data: InMemory) -> _Fit:
     explained = log_likelihood(prior, likelihood, mode, data)
     squared_error = 0.0
     if isinstance(likelihood, Gaussian):
@@ -217,7 +231,7 @@ def _improve(
     optimiser: optax.OptState,
     settings: MarginalLikelihood,
 ) -> tuple[_Hyper, optax.OptState, Float[Array, ""]]:
-    """Some steps up the evidence at fixed weights."""
+    """Some Adam steps on the evidence at fixed weights."""
 
     def value(hyper: _Hyper) -> Array:
         # With noise f times more precise, G and the squared error are f times larger.

@@ -27,7 +27,7 @@ from goodprior.matching.kl import KLStein, SteinDivergence
 from goodprior.networks import Architecture
 from goodprior.priors import GaussianPrior
 
-STARTING_STD = 0.1  # of the weights
+STARTING_STD = 0.1  # of the variational posterior of each weight
 
 
 class Factorised(NamedTuple):
@@ -51,14 +51,14 @@ class FunctionalELBO(Objective):
     low: Float[Array, " in"]
     high: Float[Array, " in"]
     rows: int = eqx.field(static=True)
-    elsewhere: int = eqx.field(static=True)
+    box_points: int = eqx.field(static=True)
     functions: int = eqx.field(static=True)
 
     def __call__(
-        self, member: Factorised, own: None, key: PRNGKeyArray, X: Array, y: Array
+        self, member: Factorised, member_data: None, key: PRNGKeyArray, X: Array, y: Array
     ) -> Float[Array, ""]:
         key_points, key_weights, key_noise = jax.random.split(key, 3)
-        shape = (self.elsewhere, X.shape[1])
+        shape = (self.box_points, X.shape[1])
         more = jax.random.uniform(key_points, shape, minval=self.low, maxval=self.high)
         x = jnp.concatenate([X, more])
 
@@ -82,20 +82,51 @@ def fit_fbnn(
     epochs: int = 150,
     learning_rate: Rate = 0.01,
     batch_size: int | None = 32,
-    elsewhere: int = 20,
+    box_points: int = 20,
     functions: int = 100,
     jitter: float = 1e-3,
     draws: int = 100,
     scaling: Scaling | None = None,
     on_progress: Progress | None = None,
 ) -> Posterior:
-    """Train the variational posterior; the result holds `draws` draws of it.
+    """Train the variational posterior of the weights under a belief about functions.
 
-    Without a `belief`, one is fitted to the rows first (`fit_belief`). In each step `functions`
-    functions are drawn, at a minibatch of rows (None: all) and `elsewhere` random points; a
-    share `jitter` of the belief's variance is added to both as noise, for densities' sake.
-    For regression, as in the original.
+    Parameters
+    ----------
+    network
+        Whose weights have a factorised Gaussian posterior.
+    likelihood
+        Gaussian: as the original, this is for regression.
+    X, y
+        The rows.
+    key
+        Determines everything random.
+    belief
+        A Gaussian process; None: one is fitted to the rows (`fit_belief`).
+    epochs, learning_rate, batch_size
+        Length of the training, Adam's rate (a number or a function of the epoch) and rows per step
+        (None: all).
+    box_points
+        Uniform points of the inputs' box that join each minibatch as the measurement set.
+    functions
+        Function draws per step.
+    jitter
+        Share of the belief's variance that is added as noise to both sides, so that the functions
+        have densities.
+    draws
+        Draws of the trained posterior to keep.
+    scaling
+        Of X and y, if they are on their original scale.
+    on_progress
+        Called with (epochs done, in all, a word).
 
+    Returns
+    -------
+    Posterior
+        With one chain.
+
+    Examples
+    --------
     >>> import jax
     >>> from goodprior.beliefs import rbf
     >>> from goodprior.networks import MLP
@@ -110,7 +141,7 @@ def fit_fbnn(
         raise ValueError(
             f"fBNN is for regression with Gaussian noise, not for {type(likelihood).__name__}"
         )
-    checks.whole("elsewhere", elsewhere, least=0)
+    checks.whole("box_points", box_points, least=0)
     checks.whole("functions", functions, least=2)
     checks.whole("draws", draws)
     prior = GaussianPrior(network)
@@ -123,29 +154,26 @@ def fit_fbnn(
         belief = fitted.belief
         report["belief_noise_variance"] = fitted.noise_variance
         report["belief_log_marginal_likelihood"] = fitted.log_marginal_likelihood
-    objective = FunctionalELBO(
-        architecture,
-        likelihood,
-        KLStein(jitter=jitter).bind(belief),
-        data.X.min(axis=0),
-        data.X.max(axis=0),
-        data.rows,
-        elsewhere,
-        functions,
-    )
-    mean = initial_weights(architecture, key_start)
-    log_std = jax.tree.map(lambda leaf: jnp.full_like(leaf, jnp.log(STARTING_STD)), mean)
+    distance = KLStein(jitter=jitter).bind(belief)
+    box = data.X.min(axis=0), data.X.max(axis=0)
     run = Training(
-        objective,
-        one_member(Factorised(mean, log_std)),
+        FunctionalELBO(architecture, likelihood, distance, *box, data.rows, box_points, functions),
+        one_member(_start(architecture, key_start)),
         data,
         key=key_train,
         learning_rate=learning_rate,
         batch_size=batch_size,
     )
     found = jax.tree.map(lambda leaf: leaf[0], run.run(epochs, on_progress))
-    keys = jax.random.split(key_draws, draws)
-    arrays = jax.vmap(lambda key: found.sample(key, architecture))(keys)
+    arrays = jax.vmap(lambda key: found.sample(key, architecture))(
+        jax.random.split(key_draws, draws)
+    )
     kept = jax.tree.map(lambda leaf: np.asarray(leaf)[None], arrays)  # one chain
-    trace = np.zeros((1, 0, 0), np.float32)
-    return Posterior(prior, likelihood, kept, trace, report, scaling)
+    probe = np.zeros((1, 0, 0), np.float32)  # there is nothing to diagnose
+    return Posterior(prior, likelihood, kept, probe, report, scaling)
+
+
+def _start(architecture: Architecture, key: PRNGKeyArray) -> Factorised:
+    mean = initial_weights(architecture, key)
+    log_std = jax.tree.map(lambda leaf: jnp.full_like(leaf, jnp.log(STARTING_STD)), mean)
+    return Factorised(mean, log_std)

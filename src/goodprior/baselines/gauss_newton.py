@@ -18,7 +18,7 @@ from goodprior.inference.batches import InMemory
 from goodprior.inference.likelihoods import Likelihood
 from goodprior.networks import Architecture, Conv, Dense, outputs
 
-ROWS = 256  # whose Jacobians are held at once
+ROWS = 256  # rows whose Jacobians are held at once
 LARGEST = 5000  # weights for which the whole matrix is formed
 
 LayerFactors = tuple[Any, list[Any]]  # a matrix over outputs, and one over inputs per parameter
@@ -27,7 +27,7 @@ LayerFactors = tuple[Any, list[Any]]  # a matrix over outputs, and one over inpu
 def flat_jacobian(
     architecture: Architecture, flat: Float[Array, " size"], x: Float[Array, "points ..."]
 ) -> Float[Array, "points out size"]:
-    """How the outputs at each point change with each weight."""
+    """The Jacobian of the outputs at each point by the weights."""
 
     def output(flat: Array, x: Array) -> Array:
         return architecture.network(architecture.arrays(flat))(x)
@@ -82,16 +82,16 @@ def _dense_features(layer: Dense, x: Float[Array, " in"]) -> Float[Array, "1 in"
     return x[None] / jnp.sqrt(len(x))
 
 
-# What a layer multiplies with its weights, a row for each place where it does so: its outputs are
+# What a layer multiplies with its weights, one row per position: its outputs are
 # `features @ weight.reshape(out, -1).T + bias`. A convolution's features are its patches.
-FEATURES: dict[type, Callable[[Any, Array], Float[Array, "places in"]]] = {
+FEATURES: dict[type, Callable[[Any, Array], Float[Array, "positions in"]]] = {
     Dense: _dense_features,
     Conv: Conv.patches,
 }
 
 
 class _Tap:
-    """A layer that notes its features, and whose outputs can be shifted."""
+    """A layer that records its features, and whose outputs can be shifted."""
 
     def __init__(self, layer: eqx.Module, shift: Array | float):
         self.layer, self.shift, self.features, self.shape = layer, shift, None, None
@@ -110,7 +110,7 @@ def _known(node: object) -> bool:
 
 
 def weights_elsewhere(architecture: Architecture) -> list[str]:
-    """The weights outside the layers whose factors are known; with none, there is a `kron`."""
+    """Names of the weights outside `Dense` and `Conv` layers, which `kron` cannot take."""
     shapes = architecture.network(architecture.arrays(jnp.zeros(architecture.size)))
     layers = jax.tree_util.tree_leaves_with_path(shapes, is_leaf=_known)
     names = {jax.tree_util.keystr(p, simple=True, separator=".") for p, n in layers if _known(n)}
@@ -164,12 +164,12 @@ def _factors(
     layers = [node for node in nodes if _known(node)]
     shapes: list[tuple[int, ...]] = []
 
-    def note_shapes(x: Array) -> Array:
+    def record_shapes(x: Array) -> Array:
         output, taps = tapped([0.0] * len(layers), x)
         shapes.extend(tap.shape for tap in taps)  # type: ignore[misc]
         return output
 
-    jax.eval_shape(note_shapes, X[0])
+    jax.eval_shape(record_shapes, X[0])
 
     def one(x: Array, y: Array) -> tuple[list[Array], list[Array]]:
         def forward(shifts: list[Array]) -> tuple[Array, list[Array]]:
@@ -183,11 +183,11 @@ def _factors(
 
     found = []
     for layer, a, g in zip(layers, *jax.vmap(one)(X, y), strict=True):
-        places = a.shape[1]
+        positions = a.shape[1]
         a, g = a.reshape(-1, a.shape[-1]), g.reshape(-1, g.shape[-1])
-        # The weight, and the bias if there is one: its input is 1 at every place.
+        # The weight, and the bias if there is one: its input is 1 at every position.
         inputs = [
-            a.T @ a / places if leaf.ndim > 1 else jnp.full((1, 1), float(len(X)))
+            a.T @ a / positions if leaf.ndim > 1 else jnp.full((1, 1), float(len(X)))
             for leaf in jax.tree.leaves(layer)
         ]
         found.append((g.T @ g, inputs))

@@ -7,13 +7,9 @@ Gauss-Newton matrix plus the prior's; the network is linearised there, so functi
 from collections.abc import Callable
 from typing import Any, Literal
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray, PyTree
-from scipy.special import ndtri
-from scipy.stats import qmc
+from jaxtyping import PRNGKeyArray, PyTree
 
 from goodprior import checks
 from goodprior.baselines.curvature import Curvature
@@ -26,21 +22,18 @@ from goodprior.baselines.evidence import (
     train_with_evidence,
 )
 from goodprior.baselines.gauss_newton import (
-    ROWS,
-    flat_jacobian,
     full_curvature,
     kronecker_curvature,
     weights_vector,
 )
+from goodprior.baselines.laplace_posterior import LaplacePosterior
 from goodprior.baselines.point_estimate import fit_map, in_memory
 from goodprior.baselines.training import Rate
 from goodprior.data.scaling import Scaling
-from goodprior.inference.batches import AnyArray, InMemory
+from goodprior.inference.batches import InMemory
 from goodprior.inference.chains import Progress
 from goodprior.inference.likelihoods import Binary, Categorical, Gaussian, Likelihood
-from goodprior.inference.posterior import Posterior, output_shape
-from goodprior.inference.predictive import ClassPrediction, Prediction
-from goodprior.networks import outputs
+from goodprior.inference.posterior import Posterior
 from goodprior.networks.batch_norm import has_batch_norm
 from goodprior.priors import GaussianPrior
 
@@ -48,76 +41,8 @@ STRUCTURES: dict[str, Callable[..., Curvature]] = {
     "full": full_curvature,
     "kron": kronecker_curvature,
 }
-JACOBIAN = 50_000_000  # numbers of a Jacobian that are held at once when predicting
-SPREAD = 256  # points that stand for a Gaussian in predictions; a power of two
 
 Structure = Literal["full", "kron"]
-
-
-class Laplace(eqx.Module):
-    """A Gaussian posterior around `mode`, seen through the network's linearisation there.
-
-    `functions` and `predict` are those of a `Posterior`; `moments` gives the exact mean and
-    covariance of the outputs at each point.
-    """
-
-    prior: GaussianPrior
-    likelihood: Likelihood
-    mode: PyTree
-    curvature: Curvature
-    log_marginal_likelihood: float
-    report: dict[str, Any]
-    key: PRNGKeyArray
-    scaling: Scaling | None = None
-    draws: int = eqx.field(static=True, default=100)
-
-    def moments(
-        self, X: object
-    ) -> tuple[Float[Array, "points out"], Float[np.ndarray, "points out out"]]:
-        """Mean and covariance of the outputs at each point, in the network's own units."""
-        x = self._inputs(X)
-        architecture = self.prior.architecture
-        flat = weights_vector(architecture, self.mode)
-        means = [np.asarray(_outputs(self.prior, self.mode, part)) for part in _parts(x)]
-        each = architecture.size * means[0].shape[1]
-        covariances = []
-        for part in _parts(x, max(1, min(ROWS, JACOBIAN // each))):
-            jacobian = np.asarray(_jacobian(architecture, flat, part), np.float64)
-            with jax.enable_x64(True):
-                found = _covariance(self.curvature, jacobian, precisions_of(self.prior))
-                covariances.append(np.asarray(found))
-        return jnp.asarray(np.concatenate(means)), np.concatenate(covariances)
-
-    def functions(self, X: object) -> Float[Array, "draws points out"]:
-        """Functions of the linearised network, drawn jointly, in the network's own units."""
-        x = self._inputs(X)
-        architecture = self.prior.architecture
-        noise = jax.random.normal(self.key, (self.draws, architecture.size))
-        noise = np.asarray(noise, np.float64)
-        with jax.enable_x64(True):
-            ways = np.asarray(_sample(self.curvature, noise, precisions_of(self.prior)))
-        flat = weights_vector(architecture, self.mode)
-        ways = jnp.asarray(ways, jnp.float32)
-        return jnp.concatenate([_linear(self.prior, flat, ways, p) for p in _parts(x)], axis=1)
-
-    def predict(self, X: object) -> Prediction | ClassPrediction:
-        """What the Gaussian functions say about new rows.
-
-        Each point's Gaussian is represented by points that have its mean and covariance exactly.
-        """
-        mean, covariance = self.moments(X)
-        values, vectors = np.linalg.eigh(covariance)
-        roots = vectors * np.sqrt(np.maximum(values, 0))[:, None]
-        away = np.einsum("pij,sj->spi", roots, _spread(mean.shape[1]))
-        prediction = self.likelihood.predict(mean + jnp.asarray(away, jnp.float32))
-        if self.scaling is None or not isinstance(prediction, Prediction):
-            return prediction
-        return prediction.rescale(self.scaling.y_mean, self.scaling.y_std)
-
-    def _inputs(self, X: object) -> Float[Array, "points ..."]:
-        x = checks.rows("X", X) if self.scaling is None else self.scaling.inputs(X)
-        output_shape(self.prior, self.mode, x[0])
-        return x
 
 
 def fit_laplace(
@@ -135,13 +60,41 @@ def fit_laplace(
     draws: int = 100,
     scaling: Scaling | None = None,
     on_progress: Progress | None = None,
-) -> Laplace:
+) -> LaplacePosterior:
     """Train to the mode, then take the curvature there: LA-GGN, or LA-MargLik.
 
-    With `marginal_likelihood` the prior's scales, one per layer and kind, are optimised on the
-    Laplace marginal likelihood while the weights are trained; the result's `prior` is the optimised
-    one and can be given to `sample_posterior`. `structure` is that of the curvature.
+    Parameters
+    ----------
+    prior
+        Gaussian (FG, GPi-G).
+    likelihood
+        `Gaussian`, `Categorical` or `Binary`, whose log density is concave in the outputs.
+    X, y
+        The rows, which all count alike.
+    key
+        Determines the start, the order of the rows and the draws.
+    structure
+        Of the curvature: `"kron"` (Kronecker factors, K-FAC) or `"full"`.
+    marginal_likelihood
+        Whether, and by which schedule, the prior's scales are optimised on the Laplace marginal
+        likelihood during training. The result's `prior` can be given to `sample_posterior`.
+    epochs, learning_rate, batch_size
+        Length of the training, Adam's rate (a number or a function of the epoch) and rows per step
+        (None: all).
+    draws
+        How many functions the result draws.
+    scaling
+        Of X and y, if they are on their original scale.
+    on_progress
+        Called with (epochs done, in all, a word).
 
+    Returns
+    -------
+    LaplacePosterior
+        Under the optimised prior, if it is optimised.
+
+    Examples
+    --------
     >>> import jax
     >>> from goodprior.networks import MLP
     >>> X = jax.numpy.linspace(-1, 1, 40)[:, None]
@@ -187,8 +140,25 @@ def laplace_at(
     structure: Structure = "kron",
     draws: int = 100,
     scaling: Scaling | None = None,
-) -> Laplace:
-    """The Laplace approximation at a mode that was found before, by `fit_map`."""
+) -> LaplacePosterior:
+    """The Laplace approximation at a mode that `fit_map` has found.
+
+    Parameters
+    ----------
+    mode
+        What `fit_map` returned; its first draw is used.
+    X, y
+        The rows on which it was trained.
+    key
+        For the draws of `functions`.
+    structure, draws, scaling
+        As in `fit_laplace`.
+
+    Returns
+    -------
+    LaplacePosterior
+        Around the mode.
+    """
     prior, likelihood = mode.prior, mode.likelihood
     _check(prior, likelihood, structure)
     assert isinstance(prior, GaussianPrior)
@@ -207,7 +177,7 @@ def _laplace(
     draws: int,
     report: dict[str, Any],
     scaling: Scaling | None,
-) -> Laplace:
+) -> LaplacePosterior:
     checks.whole("draws", draws)
     curvature = _curvature(structure, prior, likelihood, mode, data)
     explained = log_likelihood(prior, likelihood, mode, data)
@@ -217,14 +187,16 @@ def _laplace(
         evidence = log_evidence(
             curvature, squares, architecture.sizes, precisions_of(prior), explained
         )
-    return Laplace(prior, likelihood, mode, curvature, float(evidence), report, key, scaling, draws)
+    return LaplacePosterior(
+        prior, likelihood, mode, curvature, float(evidence), report, key, scaling, draws
+    )
 
 
 def _check(prior: object, likelihood: Likelihood, structure: str) -> None:
     checks.one_of("structure", structure, STRUCTURES)
     if not isinstance(prior, GaussianPrior):
         raise ValueError(
-            "a Laplace approximation is made here for a GaussianPrior (FG, GPi-G), not for a "
+            "a Laplace approximation needs a GaussianPrior (FG, GPi-G); prior is a "
             f"{type(prior).__name__}"
         )
     if has_batch_norm(prior):
@@ -249,50 +221,3 @@ def _curvature(
     architecture = prior.architecture
     flat = weights_vector(architecture, mode)
     return STRUCTURES[structure](architecture, likelihood, flat, data)
-
-
-def _spread(outputs: int) -> Float[np.ndarray, "points outputs"]:
-    """Points with mean zero and unit covariance, spread as a standard normal is."""
-    uniform = qmc.Sobol(outputs, scramble=False).random(SPREAD) + 0.5 / SPREAD
-    points = ndtri(uniform)
-    points = points - points.mean(axis=0)
-    factor = np.linalg.cholesky(points.T @ points / SPREAD)
-    return np.linalg.solve(factor, points.T).T
-
-
-def _parts(x: Float[Array, "points ..."], rows: int = ROWS) -> list[Array]:
-    return [x[i : i + rows] for i in range(0, len(x), rows)]
-
-
-@eqx.filter_jit
-def _outputs(prior: GaussianPrior, mode: PyTree, x: Array) -> Array:
-    return outputs(prior.weights(mode), x)
-
-
-_jacobian = eqx.filter_jit(flat_jacobian)
-
-
-@eqx.filter_jit
-def _covariance(curvature: Curvature, jacobian: AnyArray, precisions: AnyArray) -> Array:
-    return curvature.covariance(jacobian, precisions)
-
-
-@eqx.filter_jit
-def _sample(curvature: Curvature, noise: AnyArray, precisions: AnyArray) -> Array:
-    return curvature.sample(jnp.asarray(noise), precisions)
-
-
-@eqx.filter_jit
-def _linear(
-    prior: GaussianPrior, flat: Float[Array, " size"], ways: Float[Array, "draws size"], x: Array
-) -> Float[Array, "draws points out"]:
-    """The linearised network's outputs where the weights are moved by each of the ways."""
-
-    def found(flat: Array) -> Array:
-        return outputs(prior.weights(prior.architecture.arrays(flat)), x)
-
-    def one(way: Array) -> Array:
-        value, change = jax.jvp(found, (flat,), (way,))
-        return value + change
-
-    return jax.lax.map(one, ways)

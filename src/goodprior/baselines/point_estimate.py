@@ -24,9 +24,9 @@ from goodprior.priors.base import Latent
 
 
 class NegativeLogPosterior(Objective):
-    """`-(log p(D | w) + log p(w)) / rows`; without the prior's part if it is not `penalised`.
+    """`-(log p(D | w) + log p(w)) / rows`; without `log p(w)` unless `penalised`.
 
-    Each member brings its own prior.
+    The data of each member is its prior.
     """
 
     likelihood: Likelihood
@@ -36,19 +36,28 @@ class NegativeLogPosterior(Objective):
     def __call__(
         self,
         member: Latent,
-        own: Prior,
+        member_data: Prior,
         key: PRNGKeyArray,
         X: Array,
         y: Array,
-        weights: Array | None = None,
+        row_weights: Array | None = None,
     ) -> Float[Array, ""]:
+        density = Density(member_data, self.likelihood, self.rows)
         if not self.penalised:
-            return self.validate(member, own, X, y)
-        return -Density(own, self.likelihood, self.rows)(member, X, y, weights) / self.rows
+            return -density.log_likelihood(member, X, y, row_weights) / len(X)
+        return -density(member, X, y, row_weights) / self.rows
 
-    def validate(self, member: Latent, own: Prior, X: Array, y: Array) -> Float[Array, ""]:
-        density = Density(own, self.likelihood, self.rows)
-        return -density.log_likelihood(member, X, y) / len(X)
+    def validate(
+        self,
+        member: Latent,
+        member_data: Prior,
+        X: Array,
+        y: Array,
+        row_weights: Array | None = None,
+    ) -> Float[Array, ""]:
+        density = Density(member_data, self.likelihood, self.rows)
+        total = len(X) if row_weights is None else row_weights.sum()
+        return -density.log_likelihood(member, X, y, row_weights) / total
 
 
 def fit_map(
@@ -65,22 +74,48 @@ def fit_map(
     patience: int | None = None,
     validation: float = 0.2,
     scaling: Scaling | None = None,
-    weights: object = None,
+    row_weights: object = None,
     penalised: bool = True,
     on_progress: Progress | None = None,
 ) -> Posterior:
-    """The latent of the highest posterior density, as a posterior of one draw.
+    """The maximum a posteriori, found by Adam, as a posterior of one draw per member.
 
-    Several `members` climb from starts of their own, and become as many chains of one draw: good
-    places for a sampler to start from.
+    Parameters
+    ----------
+    prior
+        Any prior without a Gibbs step. The mode depends on its coordinates: for a flow it is that
+        of the base variable.
+    likelihood, X, y
+        As in `sample_posterior`.
+    key
+        Determines the starts, the validation rows and the order of the rows.
+    members
+        Number of independent runs, which become as many chains: starting points for a sampler.
+        A Gaussian prior's runs start at weights N(0, 1) and biases 0, others at `prior.start`.
+    epochs, learning_rate, batch_size
+        Length of the training, Adam's rate (a number or a function of the epoch) and rows per step
+        (None: all).
+    patience
+        Stop after so many epochs without a lower validation NLL, and keep the best weights; None:
+        train on all rows for all epochs.
+    validation
+        Share of the rows to validate on if there is a `patience`.
+    scaling
+        Of X and y, if they are on their original scale.
+    row_weights
+        How often each row counts; None: once.
+    penalised
+        Whether the prior counts; if not, this is the maximum of the likelihood.
+    on_progress
+        Called with (epochs done, in all, a word).
 
-    Adam starts where networks usually do, or at `prior.start` in other coordinates. With a
-    `patience`, the share `validation` of the rows is kept aside, training stops after so many
-    epochs without a better NLL there, and the best weights are kept. The mode depends on the
-    prior's coordinates: of a flow it is that of the base variable. `learning_rate` may be a
-    function of the epoch. Without being `penalised` by the prior it is the maximum of the
-    likelihood.
+    Returns
+    -------
+    Posterior
+        With as many chains as members, and one draw in each.
 
+    Examples
+    --------
     >>> import jax
     >>> from goodprior.inference import Gaussian
     >>> from goodprior.networks import MLP
@@ -90,15 +125,15 @@ def fit_map(
     >>> mode.predict(X).mean.shape
     (40, 1)
     """
-    check_moves_all(prior)
-    data = in_memory(prior, likelihood, X, y, scaling, weights)
+    check_no_gibbs(prior)
+    data = in_memory(prior, likelihood, X, y, scaling, row_weights)
     key_start, key_rows, key = jax.random.split(key, 3)
     kept, held = data, None
     if patience is not None:
-        kept, held = parts(key_rows, data, validation)
-    return trained(
+        kept, held = split_validation(key_rows, data, validation)
+    return train_members(
         NegativeLogPosterior(likelihood, kept.rows, penalised),
-        several(prior, checks.whole("members", members)),
+        broadcast_members(prior, checks.whole("members", members)),
         jax.vmap(partial(start, prior))(jax.random.split(key_start, members)),
         kept,
         key=key,
@@ -122,17 +157,29 @@ def fit_early_stopping(
     patience: int = 10,
     **settings: Any,
 ) -> Posterior:
-    """Maximum likelihood, stopped after `patience` epochs without a better validation NLL.
+    """Maximum likelihood, stopped when the validation NLL no longer falls (section 6.7).
 
-    There is no penalty on the weights, which start as N(0, 1) with biases at zero. Other settings
-    are those of `fit_map`.
+    Parameters
+    ----------
+    network
+        Whose weights start as N(0, 1), with biases at zero.
+    likelihood, X, y, key
+        As in `fit_map`.
+    patience
+        Epochs without a lower validation NLL after which training stops.
+    **settings
+        Further arguments of `fit_map`.
+
+    Returns
+    -------
+    Posterior
+        Of one draw: the weights with the lowest validation NLL.
     """
-    prior = GaussianPrior(network)
     settings = {"key": key, "patience": patience, "penalised": False, **settings}
-    return fit_map(prior, likelihood, X, y, **settings)
+    return fit_map(GaussianPrior(network), likelihood, X, y, **settings)
 
 
-def trained(
+def train_members(
     objective: NegativeLogPosterior,
     priors: Prior,
     members: Latent,
@@ -147,16 +194,16 @@ def trained(
     validation: InMemory | None = None,
     patience: int | None = None,
 ) -> Posterior:
-    """Train the members, each under its own prior, and give them as a posterior of one draw each.
+    """Train the members, each under a prior of its own; they are a posterior's chains of one draw.
 
-    `priors` and `members` have a leading axis over members; the first prior stands for all.
+    `priors` and `members` have a leading axis over members; the posterior has the first prior.
     """
     run = Training(
         objective,
         members,
         data,
         key=key,
-        own=priors,
+        member_data=priors,
         learning_rate=learning_rate,
         batch_size=batch_size,
         validation=validation,
@@ -167,26 +214,16 @@ def trained(
     if patience is not None:
         report["validation_nll"] = float(run.state.score.mean())
     prior = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, priors)
-    reference = reference_rows(prior, data)
-    return as_posterior(prior, objective.likelihood, members, report, scaling, reference)
-
-
-def as_posterior(
-    prior: Prior,
-    likelihood: Likelihood,
-    members: Latent,
-    report: dict[str, Any],
-    scaling: Scaling | None,
-    reference: np.ndarray | None,
-) -> Posterior:
-    """Members as chains of one draw; there is no trace to diagnose."""
     draws = jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], members)
-    trace = np.zeros((len(jax.tree.leaves(draws)[0]), 0, 0), np.float32)
-    return Posterior(prior, likelihood, draws, trace, report, scaling, reference=reference)
+    probe = np.zeros((len(run.state.score), 0, 0), np.float32)  # there is nothing to diagnose
+    reference = reference_rows(prior, data)
+    return Posterior(
+        prior, objective.likelihood, draws, probe, report, scaling, reference=reference
+    )
 
 
-def several(tree: PyTree, members: int) -> PyTree:
-    """The same for all members: a leading axis over the arrays."""
+def broadcast_members(tree: PyTree, members: int) -> PyTree:
+    """The tree with a leading axis over members, the same for all."""
 
     def repeat(leaf: Any) -> Any:
         return jnp.broadcast_to(leaf, (members, *leaf.shape)) if eqx.is_array(leaf) else leaf
@@ -196,28 +233,28 @@ def several(tree: PyTree, members: int) -> PyTree:
 
 def one_member(tree: PyTree) -> PyTree:
     """A leading axis of one over the arrays."""
-    return several(tree, 1)
+    return broadcast_members(tree, 1)
 
 
 def start(prior: Prior, key: PRNGKeyArray) -> Latent:
-    """Where to begin: not at draws of a Gaussian prior, which may be very wide."""
+    """Where training starts: not at draws of a Gaussian prior, which may be very wide."""
     if isinstance(prior, GaussianPrior):
         return initial_weights(prior.architecture, key)
     return prior.start(key)
 
 
 def initial_weights(architecture: Architecture, key: PRNGKeyArray) -> PyTree:
-    """Weights N(0, 1) and biases at zero, as networks begin."""
+    """Weights N(0, 1) and biases at zero."""
     scales = [0.0 if p.kind == "bias" else 1.0 for p in architecture.parameters]
     return architecture.scaled(architecture.normal(key), jnp.array(scales))
 
 
-def check_moves_all(prior: Prior) -> None:
-    """Refuse a prior of which only a Gibbs step could move some parts."""
+def check_no_gibbs(prior: Prior) -> None:
+    """Refuse a prior that needs a Gibbs step, which training does not make."""
     if prior.refresh_every:
         raise ValueError(
-            "training moves all of the latent, and this prior holds back what a Gibbs step "
-            "resamples: use its marginal form, prior.in_form('marginal')"
+            "training follows gradients, and this prior has variances that a Gibbs step resamples: "
+            "use its marginal form, prior.in_form('marginal')"
         )
 
 
@@ -227,16 +264,21 @@ def in_memory(
     X: object,
     y: object,
     scaling: Scaling | None,
-    weights: object = None,
+    row_weights: object = None,
 ) -> InMemory:
     """The checked rows, which must fit into memory."""
-    data = check_data(prior, likelihood, X, y, scaling, weights)
+    data = check_data(prior, likelihood, X, y, scaling, row_weights)
     if not isinstance(data, InMemory):
         raise ValueError("training shuffles all rows, so X must fit into memory: numpy.asarray(X)")
     return data
 
 
-def parts(key: PRNGKeyArray, data: InMemory, share: float) -> tuple[InMemory, InMemory]:
+def split_validation(key: PRNGKeyArray, data: InMemory, share: float) -> tuple[InMemory, InMemory]:
     """Rows to train on, and rows to validate on."""
-    kept, held = hold_out(key, data.rows, share)
-    return data.part(kept), data.part(held)
+    kept, held = map(data.part, hold_out(key, data.rows, share))
+    if held.weights is not None and not bool((held.weights > 0).any()):
+        raise ValueError(
+            f"all of the {held.rows} validation rows have a weight of zero: leave rows without "
+            "weight out of X and y"
+        )
+    return kept, held

@@ -1,6 +1,6 @@
 """The training loop that the baselines share: Adam on minibatches, all members in one program.
 
-Members (of an ensemble, say) are trained side by side. Epochs are compiled in chunks and driven
+Members (of an ensemble, say) are trained at the same time. Epochs are compiled in chunks and driven
 from Python; early stopping happens inside, member by member.
 """
 
@@ -20,22 +20,26 @@ from goodprior.inference.batches import InMemory
 from goodprior.inference.chains import Progress
 from goodprior.networks import vectorize
 
-CHUNK = 10  # epochs between two looks at the progress
+CHUNK = 10  # epochs per compiled chunk; progress is reported between chunks
 
 Rate = float | Callable[[int], float]  # a learning rate, or one for each epoch
 
 
 class Objective(eqx.Module):
-    """What one member minimises. `own` is what differs between members and is not trained."""
+    """What one member minimises.
+
+    `member_data` is what differs between members and is not trained. Where rows have weights, they
+    are given after X and y.
+    """
 
     @abstractmethod
     def __call__(
-        self, member: PyTree, own: PyTree, key: PRNGKeyArray, X: Array, y: Array
+        self, member: PyTree, member_data: PyTree, key: PRNGKeyArray, X: Array, y: Array
     ) -> Float[Array, ""]:
         """The value to minimise, estimated from a minibatch."""
 
-    def validate(self, member: PyTree, own: PyTree, X: Array, y: Array) -> Float[Array, ""]:
-        """The mean negative log likelihood of rows that were kept aside."""
+    def validate(self, member: PyTree, member_data: PyTree, X: Array, y: Array) -> Float[Array, ""]:
+        """The mean negative log likelihood of the validation rows."""
         raise NotImplementedError
 
 
@@ -44,13 +48,34 @@ class State(NamedTuple):
 
     members: PyTree
     optimiser: optax.OptState
-    best: PyTree  # the members when they did best on the validation rows
-    score: Float[Array, " members"]
+    best: PyTree  # the members when their validation loss was lowest
+    score: Float[Array, " members"]  # that loss
     waited: Int[Array, " members"]  # epochs since then
 
 
 class Training:
-    """Members in training: settings that stay, and a `state` that goes on from chunk to chunk."""
+    """A training run: fixed settings, and a `state` that is carried from chunk to chunk.
+
+    Parameters
+    ----------
+    objective
+        What each member minimises.
+    members
+        Where training starts; every leaf has a leading axis over members.
+    data
+        The rows to train on.
+    key
+        Determines the order of the rows, and the objective's random numbers.
+    member_data
+        What the objective needs of each member besides what is trained, such as its prior.
+    learning_rate
+        Of Adam: a number, or a function of the epoch.
+    batch_size
+        Rows per step; None: all.
+    validation, patience
+        Rows to validate on, and the number of epochs without a lower validation loss after which
+        a member stops; None: no early stopping.
+    """
 
     def __init__(
         self,
@@ -59,7 +84,7 @@ class Training:
         data: InMemory,
         *,
         key: PRNGKeyArray,
-        own: PyTree = None,
+        member_data: PyTree = None,
         learning_rate: Rate = 0.01,
         batch_size: int | None = 32,
         validation: InMemory | None = None,
@@ -74,20 +99,20 @@ class Training:
             checks.whole("patience", patience)
         if not callable(learning_rate):
             checks.positive("learning_rate", learning_rate)
-        self.objective, self.own, self.data, self.key = objective, own, data, key
+        self.objective, self.member_data, self.data, self.key = objective, member_data, data, key
         self.learning_rate, self.validation, self.patience = learning_rate, validation, patience
         self.batch_size = data.rows if batch_size is None else batch_size
         self.state = _start(members)
         self.epochs = 0
 
     def advance(self, epochs: int) -> Float[np.ndarray, "epochs members"]:
-        """Go on by so many epochs; returns the mean of each member's minibatch losses."""
+        """Train for so many more epochs; returns the mean of each member's minibatch losses."""
         which = range(self.epochs, self.epochs + epochs)
         rate = self.learning_rate
         rates = jnp.array([rate(i) if callable(rate) else rate for i in which], jnp.float32)
         self.state, losses = _advance(
             self.objective,
-            self.own,
+            self.member_data,
             self.data,
             self.validation,
             self.state,
@@ -106,8 +131,8 @@ class Training:
             losses = self.advance(min(CHUNK, epochs - self.epochs))
             if not np.isfinite(losses).all():
                 raise FloatingPointError(
-                    f"training left the finite numbers by epoch {self.epochs}: try a smaller "
-                    "learning_rate, or check the scale of X and y"
+                    f"the training loss is not finite by epoch {self.epochs}: use a smaller "
+                    "learning_rate, or standardise X and y"
                 )
             if on_progress is not None:
                 on_progress(self.epochs, epochs, "training")
@@ -115,12 +140,12 @@ class Training:
 
     @property
     def stopped(self) -> bool:
-        """Whether every member has waited in vain for as long as its patience lasts."""
+        """Whether every member has stopped early."""
         return self.patience is not None and bool((self.state.waited >= self.patience).all())
 
     @property
     def members(self) -> PyTree:
-        """The trained members: as they are, or as they were best under early stopping."""
+        """The trained members: the present ones, or those of the lowest validation loss."""
         return self.state.members if self.patience is None else self.state.best
 
 
@@ -135,7 +160,7 @@ def _start(members: PyTree) -> State:
 @eqx.filter_jit
 def _advance(
     objective: Objective,
-    own: PyTree,
+    member_data: PyTree,
     data: InMemory,
     validation: InMemory | None,
     state: State,
@@ -144,11 +169,15 @@ def _advance(
     batch_size: int,
     patience: Int[Array, ""] | None,
 ) -> tuple[State, Float[Array, "epochs members"]]:
-    """Some epochs of all members. The last batch of an epoch is filled with rows of its first."""
+    """Some epochs of all members; an epoch's last batch is filled up with rows of its first."""
     batches = -(-data.rows // batch_size)
 
     def epoch_of_one(
-        member: PyTree, optimiser: optax.OptState, own: PyTree, key: PRNGKeyArray, rate: Array
+        member: PyTree,
+        optimiser: optax.OptState,
+        member_data: PyTree,
+        key: PRNGKeyArray,
+        rate: Array,
     ) -> tuple[PyTree, optax.OptState, Array]:
         key_rows, key_steps = jax.random.split(key)
         order = jax.random.permutation(key_rows, data.rows)
@@ -160,7 +189,7 @@ def _advance(
             member, optimiser = carry
             rows, key = now
             batch = data.gather(rows)
-            loss, grad = jax.value_and_grad(objective)(member, own, key, *batch)
+            loss, grad = jax.value_and_grad(objective)(member, member_data, key, *batch)
             updates, optimiser = optax.adam(rate).update(grad, optimiser, member)
             return (optax.apply_updates(member, updates), optimiser), loss  # type: ignore[return-value]
 
@@ -173,11 +202,11 @@ def _advance(
         number, rate = now
         keys = jax.random.split(jax.random.fold_in(key, number), len(state.score))
         members, optimiser, losses = _each_member(
-            epoch_of_one, state.members, state.optimiser, own, keys, rate
+            epoch_of_one, state.members, state.optimiser, member_data, keys, rate
         )
         state = state._replace(members=members, optimiser=optimiser)
         if validation is not None and patience is not None:
-            state = _look(objective, own, validation, state, patience)
+            state = _keep_best(objective, member_data, validation, state, patience)
         return state, losses
 
     return jax.lax.scan(epoch, state, epochs)
@@ -187,33 +216,36 @@ def _each_member(
     epoch: Callable[..., Any],
     members: PyTree,
     optimiser: PyTree,
-    own: PyTree,
+    member_data: PyTree,
     keys: Array,
     rate: Array,
 ) -> tuple[PyTree, PyTree, Array]:
-    """All members at once; a single one without the batching, which knows no double precision."""
-    arrays, rest = eqx.partition((members, optimiser, own, keys), eqx.is_array)
+    """All members at once; a single one without `vmap`, which does not take double precision."""
+    arrays, rest = eqx.partition((members, optimiser, member_data, keys), eqx.is_array)
 
     def one(arrays: PyTree) -> tuple[PyTree, PyTree, Array]:
         return epoch(*eqx.combine(arrays, rest), rate)
 
     if len(keys) > 1:
-        return vectorize(own)(one)(arrays)
+        return vectorize(member_data)(one)(arrays)
     alone = jax.tree.map(lambda leaf: leaf[0], arrays)
     return jax.tree.map(lambda leaf: leaf[None], one(alone))
 
 
-def _look(
-    objective: Objective, own: PyTree, validation: InMemory, state: State, patience: Int[Array, ""]
+def _keep_best(
+    objective: Objective,
+    member_data: PyTree,
+    validation: InMemory,
+    state: State,
+    patience: Int[Array, ""],
 ) -> State:
-    """Keep each member that is better than ever before, unless it has stopped."""
-
-    arrays, rest = eqx.partition(own, eqx.is_array)
+    """Keep each member whose validation loss is the lowest so far, unless it has stopped."""
+    arrays, rest = eqx.partition(member_data, eqx.is_array)
 
     def one(member: PyTree, arrays: PyTree) -> Array:
-        return objective.validate(member, eqx.combine(arrays, rest), validation.X, validation.y)
+        return objective.validate(member, eqx.combine(arrays, rest), *validation.batch)
 
-    score = vectorize(own)(one)(state.members, arrays)
+    score = vectorize(member_data)(one)(state.members, arrays)
     better = (score < state.score) & (state.waited < patience)
 
     def pick(new: Array, old: Array) -> Array:

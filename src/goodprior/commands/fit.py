@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 # For a first look. What it cuts is said when it is used.
 QUICK = {"hidden": (20, 20), "chains": 2, "burn_in": 1000, "draws": 20, "thinning": 100}
-ENOUGH_FOR_LOO = 25  # draws: with fewer there is no tail to smooth
 
 
 class PriorName(StrEnum):
@@ -291,13 +290,12 @@ def _what_quick_cuts() -> str:
 
 
 def _result(model: Any, table: Table, warned: list[str]) -> dict[str, Any]:
+    from goodprior.evaluation.loo import LEAST_DRAWS
     from goodprior.pipeline.sampling import is_sampled
 
     posterior, found = model.posterior_, model.diagnostics_
     chains, draws = getattr(posterior, "chains", None), getattr(posterior, "draws_per_chain", None)
-    enough = (
-        is_sampled(posterior) and posterior.chains * posterior.draws_per_chain >= ENOUGH_FOR_LOO
-    )
+    enough = is_sampled(posterior) and posterior.chains * posterior.draws_per_chain >= LEAST_DRAWS
     return {
         "task": table.task,
         "targets": table.names,
@@ -329,7 +327,8 @@ def _summary(result: dict[str, Any]) -> str:
         each = f"{loo['elpd'] / rows:.3f} ± {loo['se'] / rows:.3f} per row"
         lines.append(("log density of new rows", f"{each} (PSIS-LOO)"))
         if loo["pareto_k_high"] > 0:
-            lines.append(("", f"rough for {loo['pareto_k_high']:.0%} of the rows (Pareto k > 0.7)"))
+            limit, share = loo["pareto_k_limit"], loo["pareto_k_high"]
+            lines.append(("", f"unreliable for {share:.0%} of the rows (Pareto k > {limit:.2f})"))
     lines.append(("time", f"{result['seconds']:.0f} s"))
     return "\n" + "\n".join(f"  {name:<24} {value}" for name, value in lines) + "\n"
 

@@ -1,18 +1,21 @@
-"""Evaluation: how good predictions are (`metrics`) and whether to trust the draws (`diagnostics`).
+"""Evaluation: how good predictions are (`metrics`, `loo`), and convergence (`diagnostics`).
 
 Metrics take predictions and targets; diagnostics take a posterior.
 """
 
 from goodprior.evaluation.diagnostics import Diagnostics, diagnose
+from goodprior.evaluation.loo import LOO
 from goodprior.evaluation.metrics import (
     accuracy,
     auroc,
     calibration_error,
     class_nll,
+    classification_metrics,
     coverage,
     crps,
     entropy_curve,
     expected_calibration_error,
+    log_predictive_density,
     nll,
     nll_moment,
     regression_metrics,
@@ -20,16 +23,19 @@ from goodprior.evaluation.metrics import (
 )
 
 __all__ = [
+    "LOO",
     "Diagnostics",
     "accuracy",
     "auroc",
     "calibration_error",
     "class_nll",
+    "classification_metrics",
     "coverage",
     "crps",
     "diagnose",
     "entropy_curve",
     "expected_calibration_error",
+    "log_predictive_density",
     "nll",
     "nll_moment",
     "regression_metrics",

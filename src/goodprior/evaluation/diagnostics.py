@@ -1,9 +1,9 @@
 """Whether to trust the draws: R-hat, effective sample size and Monte Carlo error of functions.
 
-Weights of a network have symmetries and need not mix; function values must. So everything is
-computed on the probe trace, the functions' values at some training points along the chains.
+All of it is computed on the probe trace, function values at some training points along the chains.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,21 +13,38 @@ from jaxtyping import Float
 
 from goodprior.inference.posterior import Posterior
 
-HOT = 10.0  # the kinetic temperature, 1 by rights, beyond which draws are not to be trusted
+MAX_RHAT = 1.1
+MIN_ESS = 100
+MAX_KINETIC_TEMPERATURE = 10.0  # relative to the expected one; draws beyond are not to be trusted
 
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """Convergence of function values, and what the sampler reports of itself."""
+    """Convergence of function values, and the sampler's own report.
+
+    Attributes
+    ----------
+    rhat
+        Rank-normalised R-hat of each probed function value; NaN with a single chain.
+    ess
+        Bulk effective sample size.
+    mcse
+        Monte Carlo standard error of the posterior mean, in posterior standard deviations.
+    sampler
+        What the sampler reports: temperatures, divergences and so on.
+    chains
+        How many there are.
+    """
 
     rhat: Float[np.ndarray, " values"]
     ess: Float[np.ndarray, " values"]
-    mcse: Float[np.ndarray, " values"]  # of the posterior mean, in posterior standard deviations
+    mcse: Float[np.ndarray, " values"]
     sampler: dict[str, Any]
+    chains: int
 
     @property
     def summary(self) -> dict[str, float]:
-        """The figures worth printing: worst R-hat and ESS among them."""
+        """The worst and median figures, and the sampler's numbers, by name."""
         return {
             "rhat_max": float(self.rhat.max()),
             "rhat_median": float(np.median(self.rhat)),
@@ -39,35 +56,45 @@ class Diagnostics:
 
     @property
     def warnings(self) -> list[str]:
-        """What is wrong, in words; empty when nothing is."""
-        found = []
-        high = float(np.mean(~(self.rhat <= 1.1)))  # NaN, from chains that do not move, is as bad
-        if high > 0:
-            found.append(
-                f"R-hat is above 1.1 (up to {self.rhat.max():.2f}) for {high:.0%} of the probed "
-                "function values: the chains disagree, sample longer"
+        """What was measured, what is expected and what to do; empty when nothing is wrong."""
+        return [*self._convergence(), *self._sampler()]
+
+    def _convergence(self) -> Iterator[str]:
+        high = ~(self.rhat <= MAX_RHAT)  # NaN, from chains that do not move, is as bad
+        if self.chains < 2:
+            yield (
+                "R-hat needs at least two chains and there is one, so convergence is unknown: "
+                "increase chains"
             )
-        if (self.ess < 100).any():
-            found.append(
-                f"the effective sample size falls to {self.ess.min():.0f}: "
-                "quantiles are rough, sample longer"
+        elif high.any():
+            finite = self.rhat[np.isfinite(self.rhat)]
+            found = f"up to {finite.max():.2f}" if len(finite) else "undefined"
+            yield (
+                f"R-hat is {found} (expected at most {MAX_RHAT}) and too high for "
+                f"{high.mean():.0%} of the probed function values: increase draws or thinning"
             )
+        if (self.ess < MIN_ESS).any():
+            yield (
+                f"the effective sample size is as low as {self.ess.min():.0f} (expected at least "
+                f"{MIN_ESS}), so quantiles are rough: increase draws or thinning"
+            )
+
+    def _sampler(self) -> Iterator[str]:
         asked = self.sampler.get("temperature", 1.0)
         middle = self.sampler.get("temperature_50", asked)
         if abs(middle / asked - 1) > 0.1:
-            found.append(
-                f"the sampled temperature is about {middle:.3g} where {asked:g} was asked: use a "
-                'smaller step_size, a larger batch, or friction="per-weight"'
+            yield (
+                f"the median sampled temperature is {middle:.3g} (expected {asked:g}): reduce "
+                "step_size or increase batch_size"
             )
-        hottest = self.sampler.get("kinetic_temperature", 1.0)
-        if hottest > HOT:
-            found.append(
-                f"chains were thrown about, with momenta {hottest:.0f} times as hot as they should "
-                "be: use a smaller step_size"
+        kinetic = self.sampler.get("kinetic_temperature", 1.0)
+        if kinetic > MAX_KINETIC_TEMPERATURE:
+            yield f"kinetic temperature reached {kinetic:.1f} (expected 1): reduce step_size"
+        if divergences := self.sampler.get("divergences", 0):
+            yield (
+                f"{divergences} NUTS transitions diverged (expected none), so some regions of the "
+                "posterior may be missed: increase burn_in"
             )
-        if self.sampler.get("divergences", 0):
-            found.append(f"{self.sampler['divergences']} divergent NUTS transitions")
-        return found
 
     def __str__(self) -> str:
         lines = [f"{name:>16}  {value:.4g}" for name, value in self.summary.items()]
@@ -75,13 +102,45 @@ class Diagnostics:
 
 
 def diagnose(posterior: Posterior) -> Diagnostics:
-    """Rank-normalised R-hat, bulk ESS and Monte Carlo standard error of the probed functions."""
+    """R-hat, effective sample size and Monte Carlo error of the probed function values.
+
+    Parameters
+    ----------
+    posterior
+        What a sampler returned; its probe trace is used.
+
+    Returns
+    -------
+    Diagnostics
+        Rank-normalised R-hat, bulk ESS and the Monte Carlo standard error of the mean.
+
+    Raises
+    ------
+    ValueError
+        If the probe trace has fewer than four entries per chain.
+
+    Notes
+    -----
+    A network's weights have symmetries, so that chains need not agree on them.
+
+    Examples
+    --------
+    >>> import jax, numpy as np
+    >>> from goodprior.inference import Gaussian
+    >>> from goodprior.networks import Dense
+    >>> from goodprior.priors import GaussianPrior
+    >>> prior = GaussianPrior(Dense(1, 1, key=jax.random.key(0)))
+    >>> draws = jax.tree.map(lambda leaf: leaf[None, None], prior.sample(jax.random.key(0)))
+    >>> probe = np.random.default_rng(0).normal(size=(4, 200, 3)).astype(np.float32)
+    >>> diagnose(Posterior(prior, Gaussian(0.1), draws, probe, {})).warnings
+    []
+    """
     trace = np.asarray(posterior.probe, np.float64)  # chains, times, values
     values = np.moveaxis(trace, -1, 0)
     if values.shape[-1] < 4:
         raise ValueError(
-            f"diagnostics need at least 4 entries of the probe trace per chain, there are "
-            f"{values.shape[-1]}: sample longer"
+            "diagnostics need at least 4 entries of the probe trace per chain, there are "
+            f"{values.shape[-1]}: increase draws or thinning"
         )
     std = values.std(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):  # chains that do not move
@@ -90,4 +149,5 @@ def diagnose(posterior: Posterior) -> Diagnostics:
             ess=np.asarray(array_stats.ess(values)),
             mcse=np.asarray(array_stats.mcse(values)) / np.where(std > 0, std, 1.0),
             sampler=posterior.report,
+            chains=len(trace),
         )

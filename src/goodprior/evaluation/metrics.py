@@ -2,17 +2,66 @@
 
 import jax.numpy as jnp
 import numpy as np
+from jax.scipy.special import logsumexp
+from jax.scipy.stats import norm
+from jax.scipy.stats import t as student_t
 from jaxtyping import Array, Float, Int
 
 from goodprior import checks
 from goodprior.inference.predictive import ClassPrediction, Prediction
 
-LEVELS = np.linspace(0.05, 0.95, 19)
+LEVELS = np.linspace(0.05, 0.95, 19)  # of the central intervals in `calibration_error`
+
+
+def log_predictive_density(
+    prediction: Prediction | ClassPrediction, y: object
+) -> Float[Array, " points"]:
+    """The log density (or probability) of each observation under the predictive mixture.
+
+    Parameters
+    ----------
+    prediction
+        What a posterior predicts: a mixture with one component per draw.
+    y
+        A row of targets, or a label, for each point.
+
+    Returns
+    -------
+    Array
+        One value per point. Several targets have one joint density: given a draw they are
+        independent, but the mixture over draws is not.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> draws = jnp.array([[[0.0, 0.0]], [[10.0, 10.0]]])
+    >>> log_predictive_density(Prediction(draws, jnp.ones((2, 1, 2))), [[0.0, 10.0]]).round(1)
+    Array([-51.8], dtype=float32)
+    """
+    if isinstance(prediction, ClassPrediction):
+        return prediction.log_prob(_labels(prediction, y))
+    z = (_targets(prediction, y) - prediction.location) / prediction.scale
+    degrees = prediction.degrees
+    each = norm.logpdf(z) if degrees is None else student_t.logpdf(z, degrees)
+    joint = (each - jnp.log(prediction.scale)).sum(axis=-1)
+    return logsumexp(joint, axis=0) - jnp.log(len(joint))
 
 
 def rmse(prediction: Prediction, y: object) -> float:
     """Root mean squared error of the predictive mean.
 
+    Parameters
+    ----------
+    prediction, y
+        The prediction, and a row of observed targets for each of its points; so in all metrics.
+
+    Returns
+    -------
+    float
+        In the targets' units.
+
+    Examples
+    --------
     >>> import jax.numpy as jnp
     >>> rmse(Prediction(jnp.zeros((1, 2, 1)), jnp.ones((1, 2, 1))), [3.0, 4.0])
     3.535...
@@ -21,19 +70,57 @@ def rmse(prediction: Prediction, y: object) -> float:
 
 
 def nll(prediction: Prediction, y: object) -> float:
-    """Mean negative log density of the observations under the predictive mixture."""
-    return -float(prediction.log_prob(_targets(prediction, y)).sum(axis=1).mean())
+    """Mean negative log density of the observations under the predictive mixture.
+
+    Several targets of a point have one joint density (`log_predictive_density`).
+
+    Parameters
+    ----------
+    prediction, y
+        The prediction, and a row of observed targets for each of its points.
+
+    Returns
+    -------
+    float
+        In nats per point.
+    """
+    return -float(log_predictive_density(prediction, y).mean())
 
 
 def nll_moment(prediction: Prediction, y: object) -> float:
-    """The same under one Gaussian with the mixture's mean and variance, as the paper reports it."""
+    """Mean negative log density under one Gaussian with the mixture's mean and variance.
+
+    This is what the paper reports. Several targets count as independent.
+
+    Parameters
+    ----------
+    prediction, y
+        The prediction, and a row of observed targets for each of its points.
+
+    Returns
+    -------
+    float
+        In nats per point.
+    """
     return -float(prediction.log_prob_moment(_targets(prediction, y)).sum(axis=1).mean())
 
 
 def crps(prediction: Prediction, y: object) -> float:
     """Continuous ranked probability score: the absolute error, generalised to distributions.
 
-    The integral of the squared difference between predictive CDF and observed step, through
+    Parameters
+    ----------
+    prediction, y
+        The prediction, and a row of observed targets for each of its points.
+
+    Returns
+    -------
+    float
+        In the targets' units, a mean over points and targets.
+
+    Notes
+    -----
+    The integral of the squared difference between the predictive CDF and the observed step, as
     `E|Y - y| - E|Y - Y'| / 2` with Y and Y' at the mixture's quantiles.
     """
     levels = (np.arange(200) + 0.5) / 200
@@ -46,14 +133,38 @@ def crps(prediction: Prediction, y: object) -> float:
 
 
 def coverage(prediction: Prediction, y: object, level: float = 0.95) -> float:
-    """The share of observations inside the central interval of this level."""
+    """The share of observations inside the central interval of this level.
+
+    Parameters
+    ----------
+    prediction, y
+        The prediction, and a row of observed targets for each of its points.
+    level
+        The interval's probability.
+
+    Returns
+    -------
+    float
+        Near `level` if predictions are calibrated.
+    """
     target = _targets(prediction, y)
     low, high = prediction.interval(level)
     return float(((target >= low) & (target <= high)).mean())
 
 
 def calibration_error(prediction: Prediction, y: object) -> float:
-    """Mean gap between the levels of central intervals and the share of observations in them."""
+    """Mean gap between the levels of central intervals and the share of observations in them.
+
+    Parameters
+    ----------
+    prediction, y
+        The prediction, and a row of observed targets for each of its points.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, over the levels 0.05, 0.1, …, 0.95.
+    """
     target = _targets(prediction, y)
     distance = jnp.abs(2 * prediction.cdf(target) - 1)  # the level that just holds y
     inside = jnp.stack([(distance <= level).mean() for level in LEVELS])
@@ -61,7 +172,26 @@ def calibration_error(prediction: Prediction, y: object) -> float:
 
 
 def regression_metrics(prediction: Prediction, y: object) -> dict[str, float]:
-    """All regression metrics, by name."""
+    """All regression metrics, by name.
+
+    Parameters
+    ----------
+    prediction, y
+        The prediction, and a row of observed targets for each of its points.
+
+    Returns
+    -------
+    dict
+        `rmse`, `nll`, `nll_moment`, `crps`, `coverage_95`, `calibration_error`.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> prediction = Prediction(jnp.zeros((1, 2, 1)), jnp.ones((1, 2, 1)))
+    >>> found = regression_metrics(prediction, [0.0, 1.0])
+    >>> round(found["nll"], 3), found["coverage_95"]
+    (1.169, 1.0)
+    """
     return {
         "rmse": rmse(prediction, y),
         "nll": nll(prediction, y),
@@ -73,17 +203,52 @@ def regression_metrics(prediction: Prediction, y: object) -> dict[str, float]:
 
 
 def accuracy(prediction: ClassPrediction, y: object) -> float:
-    """The share of rows whose most probable class is the true one."""
+    """The share of rows whose most probable class is the true one.
+
+    Parameters
+    ----------
+    prediction, y
+        The prediction, and a label (0, 1, …) for each of its points; so in all class metrics.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+    """
     return float((prediction.probabilities.argmax(axis=-1) == _labels(prediction, y)).mean())
 
 
 def class_nll(prediction: ClassPrediction, y: object) -> float:
-    """Mean negative log predictive probability of the true class."""
-    return -float(prediction.log_prob(_labels(prediction, y)).mean())
+    """Mean negative log predictive probability of the true class.
+
+    Parameters
+    ----------
+    prediction, y
+        The prediction, and a label for each of its points.
+
+    Returns
+    -------
+    float
+        In nats per point.
+    """
+    return -float(log_predictive_density(prediction, y).mean())
 
 
 def expected_calibration_error(prediction: ClassPrediction, y: object, bins: int = 15) -> float:
-    """Mean gap between confidence and accuracy, over bins of equal confidence (ECE)."""
+    """Mean gap between confidence and accuracy, over bins of equal confidence (ECE).
+
+    Parameters
+    ----------
+    prediction, y
+        The prediction, and a label for each of its points.
+    bins
+        Number of bins of the confidence, the highest class probability.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+    """
     probabilities = np.asarray(prediction.probabilities)
     confidence = probabilities.max(axis=-1)
     right = probabilities.argmax(axis=-1) == np.asarray(_labels(prediction, y))
@@ -97,7 +262,25 @@ def expected_calibration_error(prediction: ClassPrediction, y: object, bins: int
 
 
 def classification_metrics(prediction: ClassPrediction, y: object) -> dict[str, float]:
-    """All classification metrics, by name."""
+    """All classification metrics, by name.
+
+    Parameters
+    ----------
+    prediction, y
+        The prediction, and a label for each of its points.
+
+    Returns
+    -------
+    dict
+        `accuracy`, `nll`, `ece`.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> found = classification_metrics(ClassPrediction(jnp.log(jnp.full((1, 2, 2), 0.5))), [0, 1])
+    >>> found["accuracy"], round(found["nll"], 3)
+    (0.5, 0.693)
+    """
     return {
         "accuracy": accuracy(prediction, y),
         "nll": class_nll(prediction, y),
@@ -106,11 +289,22 @@ def classification_metrics(prediction: ClassPrediction, y: object) -> dict[str, 
 
 
 def auroc(inside: object, outside: object) -> float:
-    """How well a score tells what is foreign: the area under the ROC curve.
+    """Area under the ROC curve of a score that is to detect out-of-distribution rows.
 
-    The probability that a score of `outside` is above one of `inside`, ties counting half. With the
-    predictive entropy as the score it says whether foreign inputs are met with more uncertainty.
+    Parameters
+    ----------
+    inside
+        Scores of rows from the training distribution, such as their predictive entropies.
+    outside
+        Scores of other rows.
 
+    Returns
+    -------
+    float
+        The probability that a score of `outside` is above one of `inside`, ties counting half.
+
+    Examples
+    --------
     >>> auroc([0.1, 0.2], [0.2, 0.9])
     0.875
     """
@@ -118,13 +312,29 @@ def auroc(inside: object, outside: object) -> float:
 
     scores = [np.asarray(checks.table(n, v))[:, 0] for n, v in
               (("inside", inside), ("outside", outside))]  # fmt: skip
-    foreign = np.repeat([0, 1], [len(part) for part in scores])
-    return float(roc_auc_score(foreign, np.concatenate(scores)))
+    is_outside = np.repeat([0, 1], [len(part) for part in scores])
+    return float(roc_auc_score(is_outside, np.concatenate(scores)))
 
 
 def entropy_curve(entropy: object, classes: int, points: int = 101) -> Float[np.ndarray, " points"]:
-    """The share of entropies up to each of so many values from zero to `log(classes)`.
+    """Empirical distribution function of predictive entropies.
 
+    Parameters
+    ----------
+    entropy
+        One value per row.
+    classes
+        Number of classes; entropies go up to `log(classes)`.
+    points
+        Number of values from zero to there at which to evaluate it.
+
+    Returns
+    -------
+    ndarray
+        The share of entropies up to each value.
+
+    Examples
+    --------
     >>> entropy_curve([0.0, 0.3, 0.69], classes=2, points=3).round(2).tolist()
     [0.33, 0.67, 1.0]
     """

@@ -9,7 +9,7 @@ from typing import Any
 from tinygp import kernels, transforms
 from tinygp.kernels.distance import L1Distance, L2Distance
 
-from goodprior.baselines import Laplace
+from goodprior.baselines import LaplacePosterior
 from goodprior.baselines.curvature import Block, Full, Kronecker
 from goodprior.beliefs import (
     Box,
@@ -96,7 +96,7 @@ _GOODPRIOR: tuple[type, ...] = (
     *(Scaling, Gaussian, StudentT, Heteroscedastic, Categorical, Binary, SGHMC, NUTS, Posterior),
     *(Chain, RunState, SamplerReport, Totals),
     # baselines
-    *(Laplace, Full, Kronecker, Block),
+    *(LaplacePosterior, Full, Kronecker, Block),
 )
 _TINYGP: tuple[type, ...] = (
     *(kernels.Sum, kernels.Product, kernels.Constant, kernels.DotProduct, kernels.Polynomial),

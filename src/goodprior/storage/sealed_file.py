@@ -83,9 +83,22 @@ def unseal(content: Content) -> dict[str, np.ndarray]:
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """The new bytes instead of the old, through a file beside it: a crash leaves one or the other.
+    """Replace a file's bytes as a whole: after a crash it has either the old ones or the new.
 
-    The neighbour is made by `open`, so that the file has the permissions any new file would have.
+    The bytes go to a temporary file in the same folder, made by `open` so that it has the
+    permissions of any new file, and renamed at the end.
+
+    Parameters
+    ----------
+    path
+        The file, which need not exist.
+    data
+        All of its new bytes.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written, with advice.
     """
     path = Path(os.path.realpath(path))
     beside = path.with_name(f".{NAME}-{secrets.token_hex(8)}.tmp")

@@ -9,16 +9,32 @@ import equinox as eqx
 import goodprior
 from goodprior.storage import sealed_file, tree
 
-VERSION = 2  # of the format; raised whenever older programs could not read a new file
+VERSION = 3  # of the format; raised whenever a version could not read files of another
 
 
 def write(path: str | os.PathLike[str], thing: Any, *, kind: str) -> None:
-    """Store a thing in a file, in place of the old one or not at all.
+    """Store a thing in a file, which replaces an old one as a whole or not at all.
 
-    A thing is made of dicts with text keys, lists, tuples, text, numbers, None, arrays, keys and
-    goodprior's own objects. A network of the user's own is stored without its code: its arrays,
-    and a hole that `read(..., network=...)` fills. `kind` says what it is, for `read` to ask for.
+    Parameters
+    ----------
+    path
+        The file, by custom `.safetensors`.
+    thing
+        Made of dicts with text keys, lists, tuples, text, numbers, None, arrays, keys and
+        goodprior's own objects. A network of the user's own is stored without its code: its
+        arrays only, and `read(..., network=...)` needs the network again.
+    kind
+        What it is, for `read` to ask for.
 
+    Raises
+    ------
+    ValueError
+        If some part cannot be stored; it is named.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
     >>> import tempfile, jax
     >>> from goodprior.networks import MLP
     >>> from goodprior.priors import GaussianPrior
@@ -46,9 +62,25 @@ def read(
 ) -> Any:
     """The thing that a file holds, exactly as it was written.
 
-    With `kind`, a file of another kind is refused. `network` is needed where the thing was made
-    with a network of the user's own: one of the same class and shapes, with whatever weights.
-    A file that is changed, truncated or hostile gives a `ValueError` and runs nothing.
+    Parameters
+    ----------
+    path
+        The file.
+    kind
+        What it must hold; None: anything.
+    network
+        For a thing with a network of the user's own: one of the same class and shapes, with any
+        weights.
+
+    Returns
+    -------
+    Any
+        The thing; nothing that a file says is ever executed.
+
+    Raises
+    ------
+    ValueError
+        If the file is changed, truncated, hostile, of another kind or of another format.
     """
     try:
         content = sealed_file.read(path)
@@ -56,11 +88,7 @@ def read(
         if not isinstance(about, dict) or type(about.get("format")) is not int:
             raise ValueError("it does not say which version of the format it has")
         if about["format"] != VERSION:
-            raise ValueError(
-                f"it has version {about['format']} of the format (goodprior "
-                f"{about.get('goodprior')}), and this is goodprior {goodprior.__version__}, which "
-                f"reads version {VERSION}: read it with a goodprior that fits"
-            )
+            raise ValueError(_other_version(about["format"], about.get("goodprior")))
         arrays = sealed_file.unseal(content)
         if kind is not None and about.get("kind") != kind:
             raise ValueError(f"it holds a {about.get('kind')!r}, and a {kind!r} is wanted")
@@ -70,3 +98,13 @@ def read(
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise ValueError(f"{os.fspath(path)} cannot be read: {reason}") from None
+
+
+def _other_version(version: int, writer: object) -> str:
+    advice = "upgrade goodprior"
+    if version < VERSION:
+        advice = f"open it with goodprior {writer}, or fit the model again and save it anew"
+    return (
+        f"it has version {version} of the format and was written by goodprior {writer}; this is "
+        f"goodprior {goodprior.__version__}, which reads version {VERSION}: {advice}"
+    )

@@ -17,7 +17,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from goodprior.baselines import Laplace
+from goodprior.baselines import LaplacePosterior
 from goodprior.inference import Posterior
 from goodprior.networks import Architecture
 from goodprior.priors import Prior
@@ -35,7 +35,7 @@ def pack(thing: Any) -> tuple[Spec, dict[str, np.ndarray]]:
     >>> pack({"a": (1, 0.5)})
     ({'dict': [['a', {'tuple': [1, {'float': '0x1.0000000000000p-1'}]}]]}, {})
     """
-    packer = _Packer()
+    packer = Packer()
     return packer.pack(thing, "the thing", 0), packer.arrays
 
 
@@ -51,7 +51,9 @@ def unpack(spec: Spec, arrays: dict[str, np.ndarray], network: Any = None) -> An
     return thing
 
 
-class _Packer:
+class Packer:
+    """Descriptions of things; their arrays are collected in `arrays`."""
+
     def __init__(self):
         self.arrays: dict[str, np.ndarray] = {}
         self.own: str | None = None
@@ -87,6 +89,9 @@ class _Packer:
             return {"class": known.CLASS_NAMES[type(thing)], "fields": fields}
         if own_network.is_one(thing):
             return self._own(thing, where, down)
+        return self._other(thing, where, down)
+
+    def _other(self, thing: Any, where: str, depth: int) -> Spec:
         raise ValueError(f"{where} cannot be stored: {_what(thing)}")
 
     def _array(self, array: Any, where: str) -> Spec:
@@ -201,7 +206,7 @@ def _fields(thing: Any) -> dict[str, Any]:
 
 def _check_finite(thing: Any, where: str) -> None:
     """Draws and tuned priors that are not finite are the remains of an accident."""
-    if not isinstance(thing, Posterior | Laplace | Prior):
+    if not isinstance(thing, Posterior | LaplacePosterior | Prior):
         return
     part = thing.draws if isinstance(thing, Posterior) else thing
     for leaf in jax.tree.leaves(eqx.filter(part, eqx.is_inexact_array)):

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import equinox as eqx
     from jaxtyping import PRNGKeyArray
 
-    from goodprior.baselines import Laplace
+    from goodprior.baselines import LaplacePosterior
     from goodprior.priors import GaussianPrior
 
 
@@ -84,7 +84,9 @@ def early_stopping(problem: Problem, settings: dict[str, Any], key: "PRNGKeyArra
     return _fit(fitted, started, epochs_trained=fitted.report["epochs"])
 
 
-def with_evidence(problem: Problem, settings: dict[str, Any], key: "PRNGKeyArray") -> "Laplace":
+def with_evidence(
+    problem: Problem, settings: dict[str, Any], key: "PRNGKeyArray"
+) -> "LaplacePosterior":
     """Weights, and the prior's scales by the Laplace marginal likelihood; the noise stays."""
     from goodprior.baselines import MarginalLikelihood, fit_laplace
 
