@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from goodprior import cli
+from goodprior.commands import demo as command
 from goodprior.demos import regression_1d as demo
 
 
@@ -65,7 +66,7 @@ def test_the_demo_writes_its_picture_and_prints_its_table(tmp_path, monkeypatch)
 
     monkeypatch.setattr(demo, "run", run)
     monkeypatch.setattr(demo, "draw", lambda data, panels, path: path.write_text(data))
-    monkeypatch.setattr(cli, "prepare", lambda: None)
+    monkeypatch.setattr(command, "prepare", lambda: None)
     picture = tmp_path / "picture.png"
     arguments = ["demo", "--out", str(picture), "--seed", "3", "--distance", "wasserstein"]
     done = CliRunner().invoke(cli.app, [*arguments, "--prior", "fg"])

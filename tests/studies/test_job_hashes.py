@@ -80,6 +80,6 @@ def test_planned_jobs_keep_their_hashes(name, preset, first, digest, count, stor
     hashes = list(dict.fromkeys(job.hash for job in one.jobs(one.presets[preset])))
     assert (hashes[0], len(hashes)) == (first, count)
     assert hashlib.sha256(" ".join(sorted(hashes)).encode()).hexdigest()[:16] == digest
-    results = Store(RESULTS / name, one.homes).results()
+    results = Store(RESULTS / name, one.reuses).results()
     known = one.belonging(preset, [result.settings for result in results.values()])
     assert len(known & results.keys()) >= stored

@@ -11,7 +11,7 @@ from goodprior.demos import regression_1d as demo
 from goodprior.inference import ClassPrediction, Prediction
 from goodprior.matching import Comparison, History, Match
 from goodprior.studies.catalogue import MODULES, run_job, study
-from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.methods import METHODS
 from goodprior.studies.protocols.problems import Fit
 from tests.studies.small import SMALL, job_of, row_of
@@ -62,7 +62,7 @@ def test_noise_variances_are_the_papers():
 
     table = paper.table("uci_regression_nll")
     assert dict(zip(table["dataset"], table["noise_variance"], strict=True)) == dict(
-        protocol.NOISE_VARIANCE
+        tables.NOISE_VARIANCE
     )
 
 

@@ -64,8 +64,8 @@ class Study:
     and `cuts` says in words what it leaves out. `grid(choice)` gives the settings of the jobs,
     `run(settings)` the row of one. Against the paper's tables (`against`) rows are grouped by
     `keys`; `figures(rows)` draws what the paper shows, `rows` being a data frame with settings and
-    results in columns, and `table(rows)` is a table of the study's own. Where a study is another
-    look at jobs of others, its settings name theirs as `study`, and `homes` has the names.
+    results in columns, and `table(rows)` is a further table. A study that reports jobs of other
+    studies has no `run`: `reuses` names those studies, and so does `study` in its settings.
     """
 
     name: str
@@ -74,10 +74,10 @@ class Study:
     presets: Mapping[str, Choice]
     cuts: str
     grid: Callable[[Choice], list[Settings]]
-    run: Callable[[Settings], Row]
     figures: "Callable[[pd.DataFrame], dict[str, Figure]]"
+    run: Callable[[Settings], Row] | None = None
     table: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None
-    homes: tuple[str, ...] = ()
+    reuses: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()  # the results worth a place in the report's table
     keys: tuple[str, ...] = ("dataset", "depth", "method")
     against: tuple[Against, ...] = ()

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from goodprior.studies.engine.study import Against, Choice, Row, Settings, Study
-from goodprior.studies.protocols import tables as protocol
-from goodprior.studies.protocols.methods import LABELS, fit
+from goodprior.studies.protocols import tables
+from goodprior.studies.protocols.method_names import LABELS
+from goodprior.studies.protocols.methods import fit
 from goodprior.studies.protocols.problems import regression_problem
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ ROUNDS = 10
 def grid(choice: Choice) -> list[Settings]:
     """The UCI protocol, with 5 random divisions of each set and ten rounds of learning."""
     rounds = ROUNDS if choice.preset == "paper" else 3
-    return [{**settings, "rounds": rounds} for settings in protocol.table_jobs(choice)]
+    return [{**settings, "rounds": rounds} for settings in tables.table_jobs(choice)]
 
 
 def run(settings: Settings) -> Row:
@@ -100,7 +101,7 @@ STUDY = Study(
     title="Active learning: adding the rows with the largest predictive variance",
     shows="table 3, figure 16",
     presets={
-        "paper": Choice("paper", protocol.REGRESSION, METHODS, (2,), splits=5),
+        "paper": Choice("paper", tables.REGRESSION, METHODS, (2,), splits=5),
         "quick": Choice("quick", ("boston",), METHODS, (2,), splits=1, distance="energy"),
     },
     cuts="boston only, 3 rounds instead of 10, 1 division instead of 5, chains of 3,000 steps "
@@ -112,7 +113,7 @@ STUDY = Study(
     keys=("dataset", "method"),
     against=(RMSE,),
     pairs=(("gpi-g", "fg"), ("gpi-h", "fh")),
-    cost=lambda settings: settings["rounds"] * protocol.table_cost(settings),
+    cost=lambda settings: settings["rounds"] * tables.table_cost(settings),
     remarks="Ten rounds are ten trainings, the last with 20 % + 9 x 3 % of the rows. The prior is "
     "matched anew in every round, to the training inputs of that round. Divisions are our own. The "
     "table's ± is taken for standard deviations, as in the paper's other tables; the text speaks "

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from goodprior.studies.engine.study import Choice, Row, Settings, Study
-from goodprior.studies.protocols import images as protocol
-from goodprior.studies.protocols.methods import LABELS, MATCHED
+from goodprior.studies.protocols import images
+from goodprior.studies.protocols.method_names import LABELS, MATCHED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +23,7 @@ def grid(choice: Choice) -> list[Settings]:
             **{"dataset": "mnist", "network": "lenet5", "method": method, "split": 0, "seed": 0},
             **{"draws": 200, "lengthscale": 256.0, "variance": 1.0},
             "rows": 2000 if quick or method == "gp" else 60_000,
-            **(protocol.image_matching(choice.distance) if method in MATCHED else {}),
+            **(images.image_matching(choice.distance) if method in MATCHED else {}),
         }
         for method in choice.methods
     ]
@@ -36,7 +36,7 @@ def run(settings: Settings) -> Row:
 
     from goodprior.beliefs import GaussianProcess, rbf
     from goodprior.data import load
-    from goodprior.studies.protocols.image_data import balanced
+    from goodprior.studies.protocols.data import balanced
     from goodprior.studies.protocols.problems import image_problem, matched_prior
 
     X, y, _, _ = load(settings["dataset"]).split(0)

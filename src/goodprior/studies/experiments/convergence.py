@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from goodprior.studies.engine.study import Choice, Row, Settings, Study
-from goodprior.studies.protocols import tables as protocol
-from goodprior.studies.protocols.methods import LABELS
+from goodprior.studies.protocols import tables
+from goodprior.studies.protocols.data import problem_and_test
+from goodprior.studies.protocols.method_names import LABELS
 from goodprior.studies.protocols.problems import matched_prior
 
 if TYPE_CHECKING:
@@ -19,14 +20,14 @@ def grid(choice: Choice) -> list[Settings]:
     """Each prior on each set; the flow on those for regression only, as in the paper."""
     return [
         {
-            **protocol.two_layers(dataset, method, split),
+            **tables.two_layers(dataset, method, split),
             "steps": STEPS[choice.preset],
-            **protocol.matching(choice.distance),
+            **tables.matching(choice.distance),
         }
         for dataset in choice.datasets
         for method in choice.methods
         for split in range(choice.splits or 1)
-        if method != "gpi-nf" or dataset in protocol.REGRESSION
+        if method != "gpi-nf" or dataset in tables.REGRESSION
     ]
 
 
@@ -36,7 +37,7 @@ def run(settings: Settings) -> Row:
     import numpy as np
 
     key = jax.random.fold_in(jax.random.key(settings["seed"]), settings["split"])
-    problem, _, _ = protocol.problem_and_test(settings)
+    problem, _, _ = problem_and_test(settings)
     _, matched = matched_prior(settings["method"], problem, settings, key, steps=settings["steps"])
     assert matched is not None
     history = matched.history
@@ -63,8 +64,8 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
 
     labels = {name: LABELS[name] for name in METHODS}
     parts = {
-        "regression": rows[rows["dataset"].isin(protocol.REGRESSION)],
-        "classification": rows[rows["dataset"].isin(protocol.CLASSIFICATION)],
+        "regression": rows[rows["dataset"].isin(tables.REGRESSION)],
+        "classification": rows[rows["dataset"].isin(tables.CLASSIFICATION)],
     }
     return {
         name: curves(
@@ -80,7 +81,7 @@ STUDY = Study(
     title="The course of matching on the UCI sets",
     shows="figures 22 and 23",
     presets={
-        "paper": Choice("paper", (*protocol.REGRESSION, *protocol.CLASSIFICATION), METHODS, (2,)),
+        "paper": Choice("paper", (*tables.REGRESSION, *tables.CLASSIFICATION), METHODS, (2,)),
         "quick": Choice("quick", ("boston", "concrete"), METHODS, (2,), distance="energy"),
     },
     cuts="boston and concrete, 50 steps instead of 200, the energy distance",

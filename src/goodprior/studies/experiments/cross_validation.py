@@ -6,7 +6,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from goodprior.studies.engine.study import Choice, Row, Settings, Study
-from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.protocols import tables
+from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.problems import Problem, matched_prior
 from goodprior.studies.protocols.sampled import sample
 
@@ -40,7 +41,7 @@ def grid(choice: Choice) -> list[Settings]:
 
     jobs: list[Settings] = []
     for dataset in choice.datasets:
-        one = {**protocol.table_settings(dataset, "fg", 1, 0, choice), "validation": 0.2}
+        one = {**tables.table_settings(dataset, "fg", 1, 0, choice), "validation": 0.2}
         for method in choice.methods:
             if method == "grid":
                 values = _scales(choice.per_parameter or 9)
@@ -52,7 +53,7 @@ def grid(choice: Choice) -> list[Settings]:
             elif method == "bo":
                 jobs.append({**one, "method": "bo", "trials": TRIALS[choice.preset]})
             else:
-                matched = protocol.matching(choice.distance) if method == "gpi-g" else {}
+                matched = tables.matching(choice.distance) if method == "gpi-g" else {}
                 jobs.append({**one, "method": method, **matched})
     return jobs
 
@@ -72,7 +73,7 @@ def run(settings: Settings) -> Row:
     from goodprior.baselines import bayesian_search
     from goodprior.priors import GaussianPrior
 
-    problem, _, _ = protocol.problem_and_test(settings)
+    problem, _, _ = problem_and_test(settings)
     key = jax.random.key(settings["seed"])
     network, method = problem.network(settings, key), settings["method"]
     evaluate = _validation(problem, network, settings, key)
@@ -202,7 +203,7 @@ STUDY = Study(
     figures=figures,
     table=table,
     keys=("dataset", "method"),
-    cost=lambda s: s.get("trials", 1) * protocol.table_cost(s),
+    cost=lambda s: s.get("trials", 1) * tables.table_cost(s),
     remarks="`--per-parameter 5` is a smaller grid, of 625 priors; its points are among those of "
     "9. The NLL is on the original scale, of a fifth of split 0's training rows. Bayesian "
     "optimisation is one job, since each of its trials needs those before, and needs the extra "

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from goodprior.studies.engine.study import Against, Choice, Settings, Study
 from goodprior.studies.experiments.uci_regression import run
-from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.protocols import tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ NUTS = {  # the paper does not say how many; a job takes 4 to 20 minutes of a co
 def grid(choice: Choice) -> list[Settings]:
     """Each job of the UCI protocol once by SGHMC and once by NUTS."""
     jobs = []
-    for settings in protocol.table_jobs(choice):
+    for settings in tables.table_jobs(choice):
         jobs.append({**settings, "sampler": "sghmc"})
         jobs.append({**settings, **NUTS[choice.preset]})
     return jobs
@@ -29,9 +29,9 @@ def grid(choice: Choice) -> list[Settings]:
 def cost(settings: Settings) -> float:
     """A NUTS transition, some hundred full-batch gradients, takes about as long as 1,000 steps."""
     if settings["sampler"] == "sghmc":
-        return protocol.table_cost(settings)
+        return tables.table_cost(settings)
     transitions = settings["chains"] * (settings["burn_in"] + settings["draws"])
-    return protocol.table_cost({**settings, "burn_in": 1000 * transitions, "draws": 0})
+    return tables.table_cost({**settings, "burn_in": 1000 * transitions, "draws": 0})
 
 
 def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":

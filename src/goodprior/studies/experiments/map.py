@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from goodprior.studies.engine.study import Choice, Study
 from goodprior.studies.experiments import uci_classification, uci_regression
-from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.protocols import tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +21,8 @@ def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
 
     found = {}
     for name, datasets, metrics in (
-        ("classification", protocol.CLASSIFICATION, CLASSIFICATION),
-        ("regression", protocol.REGRESSION, REGRESSION),
+        ("classification", tables.CLASSIFICATION, CLASSIFICATION),
+        ("regression", tables.REGRESSION, REGRESSION),
     ):
         part = rows[rows["dataset"].isin(datasets)]
         if part["method"].nunique() > 1:  # nothing to compare otherwise
@@ -35,18 +35,17 @@ STUDY = Study(
     title="MAP under FG and GPi-G, and early stopping, beside the posteriors",
     shows="figures 17 and 19",
     presets={
-        "paper": Choice("paper", (*protocol.REGRESSION, *protocol.CLASSIFICATION), METHODS, (2,)),
+        "paper": Choice("paper", (*tables.REGRESSION, *tables.CLASSIFICATION), METHODS, (2,)),
         "quick": Choice("quick", ("boston", "energy"), METHODS, (2,), splits=2, distance="energy"),
     },
-    cuts=protocol.QUICK_CUTS,
-    grid=protocol.shared_jobs,
-    run=uci_regression.run,
-    homes=("uci-regression", "uci-classification"),
+    cuts=tables.QUICK_CUTS,
+    grid=tables.benchmark_jobs,
+    reuses=("uci-regression", "uci-classification"),
     figures=figures,
     columns=("rmse", "nll_moment", "accuracy", "nll", "crps", "coverage_95", "ece"),
     against=(*REGRESSION, *CLASSIFICATION),
     pairs=(("map-gpi-g", "map-fg"), ("map-gpi-g", "early-stopping")),
-    cost=protocol.table_cost,
+    cost=tables.table_cost,
     remarks="The paper has MAP and early stopping in figures only; the numbers beside ours are of "
     "its tables, for the posteriors. Its jobs are those of uci-regression and uci-classification, "
     "and are kept there.",

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from goodprior.studies.engine.study import Choice, Row, Settings, Study
-from goodprior.studies.protocols.methods import LABELS, MATCHED
+from goodprior.studies.protocols.method_names import LABELS, MATCHED
 from goodprior.studies.protocols.problems import distance_of
 
 if TYPE_CHECKING:
