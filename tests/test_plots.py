@@ -47,13 +47,3 @@ def test_a_figure_grows_with_its_panels_and_can_be_saved(tmp_path):
     assert figure.get_size_inches().tolist() == [6.0, 2.0]
     figure.savefig(tmp_path / "figure.png")
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_a_picture_stands_above_its_corruptions():
-    image = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
-    figure = plots.corruptions_picture(image)
-    shown = [ax.images[0].get_array() for ax in figure.axes]
-    assert len(shown) == 6 * 16
-    np.testing.assert_array_equal(shown[3], image)  # the first row is clean
-    assert len({np.asarray(each).tobytes() for each in shown}) == 1 + 5 * 16
-    assert figure.axes[15].get_title() == "jpeg\ncompression"

@@ -100,23 +100,3 @@ def plot_classes(
         grid[..., 0], grid[..., 1], probability, levels=levels, colors="black", linewidths=widths
     )
     axes.set(xticks=[], yticks=[])
-
-
-def corruptions_picture(image: np.ndarray, seed: int = 0) -> Figure:
-    """One picture, 32 by 32 pixels in bytes, under all corruptions: a row for each severity."""
-    from goodprior.data.corruptions import CORRUPTIONS, corrupt
-
-    names = list(CORRUPTIONS)
-    figure = new_figure(6, len(names), panel=(0.95, 0.95))
-    axes = figure.subplots(6, len(names))
-    for column, name in zip(axes.T, names, strict=True):
-        column[0].set_title(name.replace("_", "\n"), fontsize="x-small")
-        shown = [image, *(corrupt(image[None], name, s, seed)[0] for s in range(1, 6))]
-        for ax, spoilt in zip(column, shown, strict=True):
-            ax.imshow(spoilt)
-            ax.set(xticks=[], yticks=[])
-    for ax, label in zip(
-        axes[:, 0], ("clean", *(f"severity {s}" for s in range(1, 6))), strict=True
-    ):
-        ax.set_ylabel(label, fontsize="x-small")
-    return figure

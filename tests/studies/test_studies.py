@@ -82,6 +82,14 @@ def test_a_choice_that_a_study_lacks_is_an_error(wrong):
         study("uci-regression").choose("paper", **wrong)
 
 
+def test_a_study_that_reuses_jobs_has_none_of_its_own():
+    for name in ("map", "empirical-bayes"):
+        one = study(name)
+        assert {job.settings["study"] for job in one.jobs(one.presets["paper"])} == set(one.reuses)
+        with pytest.raises(ValueError, match=f"{name} has no jobs: it reports those of uci-regr"):
+            run_job({"study": name})
+
+
 def test_a_job_whose_score_is_not_finite_has_failed(monkeypatch):
     one = replace(study("uci-regression"), run=lambda settings: {"rmse": 1.0, "nll_moment": np.inf})
     monkeypatch.setattr("goodprior.studies.catalogue.study", lambda name: one)
@@ -217,11 +225,13 @@ def test_banana_has_a_panel_per_belief(monkeypatch):
     probability = np.linspace(0, 1, 6400).reshape(80, 80).tolist()
     rows = pd.DataFrame(
         [{**s, "belief": str(i), "probability": probability} for i, s in enumerate(jobs)]
-    )
+    ).assign(data="two crescents")
     (figure,) = one.figures(rows).values()
     titles = [ax.get_title() for ax in figure.axes]
     assert sorted(filter(None, titles)) == sorted(map(str, range(10)))
     assert titles[3] == "9"  # the hierarchical belief ends the first row
+    with pytest.warns(UserWarning, match="ran on banana and here is only two crescents"):
+        assert one.figures(rows.assign(data="banana")) == {}
 
 
 def test_samplers_stand_side_by_side():

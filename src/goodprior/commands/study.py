@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodprior.commands.console import check_folder, wrong_option
+from goodprior.commands.console import check_folder, report_warnings, wrong_option
 from goodprior.commands.options import DistanceName
 
 if TYPE_CHECKING:
@@ -125,7 +125,8 @@ def report(
     if every == (name is not None):
         raise typer.BadParameter("give either the name of a study or --all", param_hint="NAME")
     studies = [_study(one) for one in (MODULES if name is None else (name,))]
-    written = [_report(study, results, preset) for study in studies]
+    with report_warnings():
+        written = [_report(study, results, preset) for study in studies]
     if not any(written):
         command = f"goodprior study run {name or 'NAME'}"
         typer.echo(f"nothing of {name or 'any study'} has been run: {command}", err=True)
@@ -162,7 +163,8 @@ def reproduction(
     if out is None:
         path.parent.mkdir(exist_ok=True)
     check_folder(path.parent, "--out")
-    path.write_text(page(results), encoding="utf-8")
+    with report_warnings():
+        path.write_text(page(results), encoding="utf-8")
     typer.echo(path)
 
 
