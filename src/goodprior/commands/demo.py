@@ -64,7 +64,7 @@ def _one_dimension(priors: list[PriorName], distance: str, seed: int, path: Path
         priors = [name for name in PriorName if name is not PriorName.ALL]
     names = tuple(dict.fromkeys(name.value for name in priors))
     data, panels = regression_1d.run(names, distance=distance, seed=seed)
-    regression_1d.draw(data, panels, path)
+    regression_1d.picture(data, panels).savefig(path)
     _print_table(
         [panel.row for panel in panels],
         "1-D example: energy distance of the prior's functions to the belief's, error on the "
@@ -76,7 +76,7 @@ def _banana(distance: str, seed: int, path: Path) -> None:
     from goodprior.demos import banana
 
     X, y, panels = banana.run(distance=distance, seed=seed)
-    banana.draw(X, y, panels, path)
+    banana.picture(X, y, panels).savefig(path)
     _print_table(
         [panel.row for row in panels for panel in row],
         f"{banana.points_and_labels()[2]}: the posterior of a two-layer network by belief",

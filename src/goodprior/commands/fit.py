@@ -79,16 +79,11 @@ def fit(
         prepare()
         model = _fit_and_save(table, settings, checkpoint, out)
     with report_errors(f"stopped; the model is saved: {out}"), report_warnings():
-        result = fit_result(model, table, warned) | {
-            "seed": seed,
-            "quick": quick,
-            "seconds": time.monotonic() - started,
-            "out": str(out),
-        }
+        run = {"seed": seed, "quick": quick, "seconds": time.monotonic() - started}
+        result = fit_result(model, table, warned) | run | {"out": str(out)}
         for text in result["convergence"]:
             typer.echo(f"warning: {text}", err=True)
-        say(summary_text(result))
-        say(next_steps(result, data, checkpoint))
+        say(f"{summary_text(result)}\n{next_steps(result, data, checkpoint)}")
         if as_json:
             print_json(result)
 

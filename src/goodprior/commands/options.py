@@ -53,8 +53,7 @@ TrainingData = Annotated[
     ),
 ]
 Target = Annotated[
-    list[str],
-    typer.Option(metavar="NAME", help="The column to predict; repeat it for several."),
+    list[str], typer.Option(metavar="NAME", help="The column to predict; repeat it for several.")
 ]
 Prior = Annotated[
     PriorName,

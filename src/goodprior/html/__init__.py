@@ -86,9 +86,4 @@ _TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters |= {
-    "cell": cell,
-    "heading": heading,
-    "code": inline_code,
-    "base64": _base64,
-}
+_TEMPLATES.filters |= {"cell": cell, "heading": heading, "code": inline_code, "base64": _base64}

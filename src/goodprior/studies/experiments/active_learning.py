@@ -1,16 +1,10 @@
 """Active learning (section 6.6): table 3 and figure 16."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Against, Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.method_names import LABELS
 from goodprior.studies.protocols.methods import fit
 from goodprior.studies.protocols.problems import regression_problem
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 RMSE = Against(
     "rmse", "active_learning_rmse", "test RMSE at the last step", unit="target's units", runs=5
@@ -61,7 +55,7 @@ def run(settings: Settings) -> Row:
     return {"rmse": course["rmse_course"][-1], **course}
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """RMSE against the number of training rows; the paper's table has the tenth step."""
     from goodprior import plots
     from goodprior.studies.reports.compare import beside

@@ -1,14 +1,9 @@
 """What the belief does to a classifier (section 5.2): figure 4."""
 
 import warnings
-from typing import TYPE_CHECKING
 
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols.problems import distance_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 LENGTHS = {
     "paper": {"burn_in": 2000, "draws": 30, "thinning": 2000},
@@ -39,7 +34,7 @@ def run(settings: Settings) -> Row:
     return {**numbers, "data": source, "probability": panel.probability.round(3)}
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """The demo's picture, drawn from the stored numbers; none without the data of the jobs."""
     import numpy as np
 
@@ -69,10 +64,7 @@ STUDY = Study(
     name="banana",
     title="What the belief's amplitude and lengthscale do to a classifier",
     shows="figure 4",
-    presets={
-        "paper": Choice("paper"),
-        "quick": Choice("quick", distance="energy"),
-    },
+    presets={"paper": Choice("paper"), "quick": Choice("quick", distance="energy")},
     cuts="10 draws 100 steps apart after 1,000 of burn-in instead of 30 draws 2,000 apart after "
     "2,000, matching by the energy distance",
     grid=grid,

@@ -1,20 +1,14 @@
 """Convolutional networks on CIFAR-10 (section 6.4): table 2."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Choice, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Study
 from goodprior.studies.experiments.uci_classification import run
 from goodprior.studies.protocols import images
 from goodprior.studies.protocols.images import ACCURACY, NLL
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-
 METHODS = ("fg", "fg+ts", "gpi-g", "fh", "gpi-h", "ensemble")
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """Accuracy and NLL by network and method, without those that only had to run."""
     from goodprior.studies.reports.figures import dots
 
@@ -32,10 +26,7 @@ STUDY = Study(
     presets={
         "paper": Choice("paper", ("cifar10",), METHODS, networks=images.NETWORKS),
         "quick": Choice(
-            *("quick", ("cifar10",), METHODS),
-            networks=images.NETWORKS,
-            splits=1,
-            distance="energy",
+            *("quick", ("cifar10",), METHODS), networks=images.NETWORKS, splits=1, distance="energy"
         ),
     },
     cuts=images.QUICK_CUTS + images.LARGE_CUTS,

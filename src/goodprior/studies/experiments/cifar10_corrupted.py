@@ -1,15 +1,10 @@
 """CIFAR-10's test images under corruptions (section 6.4): figure 10."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import images
 from goodprior.studies.protocols.methods import fit
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 METHODS = ("fg", "gpi-g", "fh", "gpi-h", "ensemble")
 SEVERITIES = range(1, 6)
@@ -53,7 +48,7 @@ def run(settings: Settings) -> Row:
     return {**found, "corruptions": list(CORRUPTIONS)}
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """Boxes over the corruptions by severity, and each corruption's course."""
     from goodprior.studies.reports.image_figures import boxes, courses
 

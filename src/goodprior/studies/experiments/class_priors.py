@@ -2,14 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import images
 from goodprior.studies.protocols.method_names import LABELS, MATCHED
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 METHODS = ("gp", "fg", "gpi-g", "fh", "gpi-h")
 SHOWN = 3
@@ -85,7 +83,7 @@ def _shares(prior: Any, images: "Any", key: Any, draws: int, block: int = 500) -
     return np.asarray(total) / len(images)
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """A row per prior: the mean over all draws, and three draws."""
     from goodprior.studies.reports.image_figures import class_bars
 

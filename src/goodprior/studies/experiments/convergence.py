@@ -1,16 +1,10 @@
 """The course of Wasserstein matching on the UCI sets (appendix B.3): figures 22 and 23."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.method_names import LABELS
 from goodprior.studies.protocols.problems import matched_prior
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 METHODS = ("gpi-g", "gpi-h", "gpi-nf")
 STEPS = {"paper": 200, "quick": 50}
@@ -58,7 +52,7 @@ def run(settings: Settings) -> Row:
     }
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """The minimised value against the step, a panel per data set."""
     from goodprior.studies.reports.figures import curves
 

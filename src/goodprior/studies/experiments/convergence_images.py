@@ -1,15 +1,9 @@
 """The course of Wasserstein matching on CIFAR-10 (appendix B.3): figure 24."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Choice, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Settings, Study
 from goodprior.studies.experiments.convergence import STEPS, run
 from goodprior.studies.protocols import images
 from goodprior.studies.protocols.method_names import LABELS
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 METHODS = ("gpi-g", "gpi-h")
 
@@ -30,7 +24,7 @@ def grid(choice: Choice) -> list[Settings]:
     ]
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """The minimised value against the step, a panel per network."""
     from goodprior.studies.reports.figures import curves
 

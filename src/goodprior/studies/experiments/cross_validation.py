@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import TYPE_CHECKING
 
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.problems import Problem, matched_prior
@@ -14,9 +14,7 @@ from goodprior.studies.protocols.sampled import sample
 if TYPE_CHECKING:
     import equinox as eqx
     import numpy as np
-    import pandas as pd
     from jaxtyping import PRNGKeyArray
-    from matplotlib.figure import Figure
 
     from goodprior.baselines import Trial, Validation
     from goodprior.inference import Posterior
@@ -24,12 +22,7 @@ if TYPE_CHECKING:
 # Of one hidden layer, in the order of the network's parameters.
 SCALES = ("hidden_weight", "hidden_bias", "output_weight", "output_bias")
 TRIALS = {"paper": 100, "quick": 50}  # of Bayesian optimisation
-LABELS = {
-    "grid": "grid search",
-    "bo": "Bayesian optimisation",
-    "fg": "N(0, 1)",
-    "gpi-g": "GPi-G",
-}
+LABELS = {"grid": "grid search", "bo": "Bayesian optimisation", "fg": "N(0, 1)", "gpi-g": "GPi-G"}
 STYLES = (("grid", "#e69f00", ""), ("bo", "#0072b2", ""), ("fg", "#000000", "X"),
           ("gpi-g", "#009e73", "^"))  # fmt: skip
 _COMPILED: set[tuple[object, ...]] = set()  # what this worker has run once
@@ -127,7 +120,7 @@ def _timed(trials: Iterator["Trial"]) -> Iterator["Trial"]:
         started = time.perf_counter()
 
 
-def table(rows: "pd.DataFrame") -> "pd.DataFrame":
+def table(rows: Frame) -> Frame:
     """How many priors each way has tried, the best NLL, and the hours of one core."""
     import pandas as pd
 
@@ -145,7 +138,7 @@ def table(rows: "pd.DataFrame") -> "pd.DataFrame":
     )
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """Validation NLL against the time spent: single trials, and the best so far."""
     import numpy as np
 

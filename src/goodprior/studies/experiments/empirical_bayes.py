@@ -1,19 +1,13 @@
 """Empirical Bayes and functional inference (section 6.5): figure 14, one hidden layer."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Choice, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Study
 from goodprior.studies.experiments.uci_regression import NLL, RMSE
 from goodprior.studies.protocols import tables
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 METHODS = ("gpi-g", "fbnn", "la-ggn", "la-marglik")
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """RMSE and NLL by data set and method."""
     from goodprior.studies.reports.figures import dots
 

@@ -1,14 +1,8 @@
 """Full-batch NUTS beside SGHMC (appendix B.4): table 11."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Against, Choice, Settings, Study
+from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Settings, Study
 from goodprior.studies.experiments.uci_regression import run
 from goodprior.studies.protocols import tables
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 RMSE = Against("rmse", "hmc_rmse", "test RMSE", unit="target's units")
 NUTS = {  # the paper: 4 chains of 200 + 200. With 100 + 50 a job takes 4 to 20 minutes of a core
@@ -34,7 +28,7 @@ def cost(settings: Settings) -> float:
     return tables.table_cost({**settings, "burn_in": 1000 * transitions, "draws": 0})
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """RMSE by data set, prior and sampler."""
     import numpy as np
 

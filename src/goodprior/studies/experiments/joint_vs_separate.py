@@ -1,15 +1,9 @@
 """Critic and prior tuned in turn or together (appendix B.5): figure 21."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.mmd_trace import MMDTrace
 from goodprior.studies.protocols.problems import matched_prior
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 LABELS = {"separate": "separate (paper)", "joint": "joint", "energy": "energy distance"}
 SIZES = {
@@ -21,10 +15,7 @@ SIZES = {
 def grid(choice: Choice) -> list[Settings]:
     """Each strategy on each set; the joint one takes a critic's share of steps as well."""
     return [
-        {
-            **tables.two_layers(dataset, strategy, split),
-            **SIZES[choice.preset],
-        }
+        {**tables.two_layers(dataset, strategy, split), **SIZES[choice.preset]}
         for dataset in choice.datasets
         for split in range(choice.splits or 1)
         for strategy in choice.methods
@@ -55,7 +46,7 @@ def run(settings: Settings) -> Row:
     }
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """Squared MMD against the step, a panel per data set."""
     from goodprior.studies.reports.figures import curves
 

@@ -1,21 +1,15 @@
 """MAP under FG and GPi-G, and early stopping (section 6.7): figures 17 and 19."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Choice, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Study
 from goodprior.studies.experiments import uci_classification, uci_regression
 from goodprior.studies.protocols import tables
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 METHODS = ("early-stopping", "map-fg", "map-gpi-g", "fg", "gpi-g")
 REGRESSION = (uci_regression.RMSE, uci_regression.NLL)
 CLASSIFICATION = (uci_classification.ACCURACY, uci_classification.NLL)
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """A picture for classification and one for regression."""
     from goodprior.studies.reports.figures import dots
 

@@ -1,16 +1,10 @@
 """Entropies on foreign images (section 6.4): figure 12."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.experiments.cifar10 import METHODS
 from goodprior.studies.protocols import images
 from goodprior.studies.protocols.method_names import LABELS
 from goodprior.studies.protocols.methods import fit
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 SETS = {"own": "MNIST (own: higher is better)", "foreign": "notMNIST (foreign: lower is better)"}
 
@@ -45,7 +39,7 @@ def run(settings: Settings) -> Row:
     }
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """The share of predictions up to each entropy, on both sets."""
     import pandas as pd
 

@@ -1,15 +1,10 @@
 """CIFAR-10 with few training images (section 6.4): figure 11."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.experiments import uci_classification
 from goodprior.studies.protocols import images
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 ACCURACY, NLL = (replace(one, table="") for one in (images.ACCURACY, images.NLL))
 METHODS = ("fg", "gpi-g", "fh", "gpi-h", "ensemble")
@@ -28,7 +23,7 @@ def run(settings: Settings) -> Row:
     return uci_classification.run(settings)
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """Accuracy and NLL against the number of training images, a column per network."""
     from goodprior.studies.reports.image_figures import by_size
 

@@ -1,15 +1,9 @@
 """UCI classification (section 6.3): figure 8, tables 8 and 10."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Against, Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.methods import fit
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 ACCURACY = Against(
     "accuracy",
@@ -35,7 +29,7 @@ def run(settings: Settings) -> Row:
     return {**classification_metrics(prediction, y_test), **fitted.facts, **rows}
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """Accuracy and NLL by data set and method."""
     from goodprior.studies.reports.figures import dots
 

@@ -1,15 +1,9 @@
 """UCI regression (section 6.2): figures 6 and 7, tables 7 and 9."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Against, Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.methods import fit
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 NLL = Against("nll_moment", "uci_regression_nll", "test NLL", unit="nats")
 RMSE = Against("rmse", "uci_regression_rmse", "test RMSE", unit="target's units")
@@ -28,7 +22,7 @@ def run(settings: Settings) -> Row:
     return {**regression_metrics(prediction, y_test), **fitted.facts}
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """The benchmark at two hidden layers, and the NLL by depth for the paper's methods."""
     from goodprior.studies.reports.figures import by_depth, dots
 
@@ -48,12 +42,7 @@ STUDY = Study(
     title="UCI regression with 1, 2, 4 and 8 hidden layers",
     shows="figures 6 and 7, tables 7 and 9",
     presets={
-        "paper": Choice(
-            "paper",
-            tables.REGRESSION,
-            METHODS,
-            (1, 2, 4, 8),
-        ),
+        "paper": Choice("paper", tables.REGRESSION, METHODS, (1, 2, 4, 8)),
         "quick": Choice(
             "quick",
             ("boston", "energy", "concrete"),

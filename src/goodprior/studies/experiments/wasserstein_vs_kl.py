@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.experiments.uci_regression import NLL, RMSE
 from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.mmd_trace import MMDTrace
@@ -10,9 +10,6 @@ from goodprior.studies.protocols.problems import matched_prior
 from goodprior.studies.protocols.sampled import sample
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-
     from goodprior.priors import Prior
 
 LABELS = {
@@ -97,7 +94,7 @@ def run(settings: Settings) -> Row:
     }
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """Squared MMD, and NLL and RMSE of posteriors, against the step."""
     from goodprior.studies.reports.figures import curves
 
