@@ -13,7 +13,7 @@ import pandas as pd
 from goodprior.devices import keep_compiled_programs
 from goodprior.studies.engine.study import Choice
 from goodprior.studies.experiments import uci_regression
-from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.protocols import tables
 
 DISTANCES = ("energy", "sliced", "mmd", "wasserstein")
 CASES = (("gpi-g", 2), ("gpi-h", 1))  # the prior, and the number of hidden layers
@@ -35,7 +35,7 @@ def main() -> None:
         for method, depth in CASES:
             for distance in DISTANCES:
                 choice = Choice("paper", distance=distance)
-                settings = protocol.table_settings(dataset, method, depth, SPLIT, choice)
+                settings = tables.table_settings(dataset, method, depth, SPLIT, choice)
                 if tuple(settings[name] for name in NAMES) not in done:
                     rows.append({**settings, **uci_regression.run(settings)})
                     pd.DataFrame(rows).to_csv(args.out, index=False)

@@ -14,8 +14,9 @@ import time
 from collections.abc import Sequence
 
 from goodprior.studies.catalogue import study
+from goodprior.studies.engine.local import Local
+from goodprior.studies.engine.run import run_jobs
 from goodprior.studies.engine.store import Job, Store
-from goodprior.studies.engine.workers import Local, run_jobs
 
 
 def independent_jobs(jobs: int, steps: int) -> list[Job]:

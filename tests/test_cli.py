@@ -1,11 +1,13 @@
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from goodprior import cli
+from goodprior.commands import demo as command
 from goodprior.demos import regression_1d as demo
 
 
@@ -64,14 +66,15 @@ def test_the_demo_writes_its_picture_and_prints_its_table(tmp_path, monkeypatch)
         return "data", [demo.Panel("GP", np.zeros((3, 2)), points, points, band, None, row)]
 
     monkeypatch.setattr(demo, "run", run)
-    monkeypatch.setattr(demo, "draw", lambda data, panels, path: path.write_text(data))
-    monkeypatch.setattr(cli, "prepare", lambda: None)
+    drawn = SimpleNamespace(savefig=lambda path: path.write_text("picture"))
+    monkeypatch.setattr(demo, "picture", lambda data, panels: drawn)
+    monkeypatch.setattr(command, "prepare", lambda: None)
     picture = tmp_path / "picture.png"
     arguments = ["demo", "--out", str(picture), "--seed", "3", "--distance", "wasserstein"]
     done = CliRunner().invoke(cli.app, [*arguments, "--prior", "fg"])
     assert done.exit_code == 0, done.output
     assert asked == {"methods": ("fg",), "distance": "wasserstein", "seed": 3}
-    assert picture.read_text() == "data"
+    assert picture.read_text() == "picture"
     assert "GP (exact)" in done.stdout
     assert "0.123" in done.stdout
     assert f"picture: {picture}" in done.stdout

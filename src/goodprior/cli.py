@@ -1,12 +1,8 @@
-"""The command line. Heavy imports live inside the commands, so that `--help` answers at once."""
-
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated
+"""The command line, assembled from `commands`."""
 
 import typer
 
-from goodprior.commands.console import prepare
+from goodprior.commands.demo import demo
 from goodprior.commands.fit import fit
 from goodprior.commands.predict import predict
 from goodprior.commands.show import show
@@ -17,106 +13,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (fit, predict, show):
+for command in (fit, predict, show, demo):
     app.command()(command)
 app.add_typer(study, name="study")
-
-
-class DistanceName(StrEnum):
-    ENERGY = "energy"
-    WASSERSTEIN = "wasserstein"
-
-
-class PriorName(StrEnum):
-    FG = "fg"
-    FH = "fh"
-    GPI_G = "gpi-g"
-    GPI_H = "gpi-h"
-    GPI_NF = "gpi-nf"
-    ALL = "all"
-
-
-class Example(StrEnum):
-    ONE_DIMENSION = "1d"
-    BANANA = "banana"
-
-
-@app.command()
-def demo(
-    example: Annotated[
-        Example, typer.Argument(help="Regression with one input, or 2-D classification.")
-    ] = Example.ONE_DIMENSION,
-    prior: Annotated[
-        list[PriorName] | None,
-        typer.Option(help="Prior to show; repeat for several. Default: fg and gpi-g."),
-    ] = None,
-    distance: Annotated[
-        DistanceName, typer.Option(help="How to match: the fast default, or the paper's critic.")
-    ] = DistanceName.ENERGY,
-    out: Annotated[
-        Path | None, typer.Option(help="Where to write the picture.", dir_okay=False)
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
-) -> None:
-    """The paper's small examples, as a picture and a table. Needs no data.
-
-    1d: priors, matching and posteriors side by side. banana: what the belief's amplitude and
-    lengthscale do to a classifier.
-    """
-    path = out or Path(f"goodprior-{example.value}.png")
-    if not path.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {path.parent}", param_hint="--out")
-    prepare()
-    if example is Example.BANANA:
-        if prior:
-            raise typer.BadParameter("the banana example always shows gpi-g", param_hint="--prior")
-        _demo_banana(distance.value, seed, path)
-    else:
-        _demo_one_dimension(prior, distance.value, seed, path)
-    typer.echo(f"picture: {path}")
-
-
-def _demo_one_dimension(
-    prior: list[PriorName] | None, distance: str, seed: int, path: Path
-) -> None:
-    from goodprior.demos import regression_1d as example
-
-    chosen = prior or [PriorName.FG, PriorName.GPI_G]
-    if PriorName.ALL in chosen:
-        chosen = [name for name in PriorName if name is not PriorName.ALL]
-    names = tuple(dict.fromkeys(name.value for name in chosen))
-    data, panels = example.run(names, distance=distance, seed=seed)
-    example.draw(data, panels, path)
-    _print_table(
-        [panel.row for panel in panels],
-        "1-D example: energy distance of the prior's functions to the belief's, error on the "
-        "true function, NLL of new observations",
-    )
-
-
-def _demo_banana(distance: str, seed: int, path: Path) -> None:
-    from goodprior.demos import banana as example
-
-    X, y, panels = example.run(distance=distance, seed=seed)
-    example.draw(X, y, panels, path)
-    _print_table(
-        [panel.row for row in panels for panel in row],
-        f"{example.points_and_labels()[2]}: the posterior of a two-layer network by belief",
-    )
-
-
-def _print_table(rows: list[dict[str, float | str]], title: str) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    table = Table(title=title)
-    for i, name in enumerate(names):
-        table.add_column(name, justify="left" if i == 0 else "right")
-    for row in rows:
-        values = [row.get(name, "") for name in names]
-        table.add_row(*(f"{v:.3f}" if isinstance(v, float) else str(v) for v in values))
-    Console().print(table)
 
 
 def main() -> None:

@@ -6,13 +6,26 @@ import pytest
 import typer
 from sklearn.exceptions import ConvergenceWarning
 
-from goodprior.commands.console import check_out, for_people, print_json, warnings_in_words
+from goodprior.commands.console import (
+    check_output,
+    print_json,
+    report_errors,
+    report_warnings,
+    wrong_option,
+)
+from goodprior.data.table.errors import TableError
 
 
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [
-        (ValueError("use impute=True"), 2, "error: use --impute"),
+        (TableError("missing", remedy="; use {impute}"), 2, "error: missing; use --impute"),
+        (
+            TableError("no column 'a'", arguments=("target", "drop")),
+            2,
+            "error: --target and --drop: no column 'a'",
+        ),
+        (ValueError("use impute=True"), 2, "error: use impute=True"),
         (FileNotFoundError("there is no file a.csv"), 2, "error: there is no file a.csv"),
         (PermissionError(13, "Permission denied", "a.csv"), 2, "error: a.csv: Permission denied"),
         (OSError(28, "a.csv cannot be written: full"), 2, "error: a.csv cannot be written: full"),
@@ -21,7 +34,7 @@ from goodprior.commands.console import check_out, for_people, print_json, warnin
     ],
 )
 def test_errors_are_one_line_and_an_exit_code(error, code, words, capsys):
-    with pytest.raises(typer.Exit) as ended, for_people():
+    with pytest.raises(typer.Exit) as ended, report_errors():
         raise error
     assert ended.value.exit_code == code
     said = capsys.readouterr()
@@ -29,12 +42,12 @@ def test_errors_are_one_line_and_an_exit_code(error, code, words, capsys):
 
 
 def test_errors_of_the_program_itself_are_not_hidden():
-    with pytest.raises(KeyError), for_people():
+    with pytest.raises(KeyError), report_errors():
         raise KeyError("a mistake of ours")
 
 
 def test_warnings_are_lines_without_the_place_in_the_program(capsys):
-    with warnings_in_words() as said:
+    with report_warnings() as said:
         warnings.warn("far away", stacklevel=1)
         warnings.warn("far away", stacklevel=1)
         warnings.warn("old", DeprecationWarning, stacklevel=1)
@@ -49,8 +62,14 @@ def test_json_has_null_for_numbers_it_does_not_know(capsys):
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_any_work(tmp_path):
-    check_out(tmp_path / "a.CSV", ".csv", ".tsv")
+    check_output(tmp_path / "a.CSV", ".csv", ".tsv")
     with pytest.raises(typer.BadParameter, match="there is no folder"):
-        check_out(Path("no/such/a.csv"), ".csv")
+        check_output(Path("no/such/a.csv"), ".csv")
     with pytest.raises(typer.BadParameter, match=r"a.xlsx must end in .csv or .tsv"):
-        check_out(tmp_path / "a.xlsx", ".csv", ".tsv")
+        check_output(tmp_path / "a.xlsx", ".csv", ".tsv")
+
+
+def test_an_error_about_an_option_names_it():
+    with pytest.raises(typer.BadParameter, match="is no belief") as error, wrong_option("--belief"):
+        raise ValueError("'wild' is no belief")
+    assert error.value.param_hint == "--belief"

@@ -16,7 +16,9 @@ from typer.testing import CliRunner
 import goodprior
 from goodprior import cli
 from goodprior.commands import fit, predict, show
-from goodprior.data.table.read import Columns, read_table
+from goodprior.commands.training_table import read_training_table
+from goodprior.data.table.encode import Columns
+from goodprior.data.table.read import read_table
 from goodprior.inference import SamplingError
 from goodprior.pipeline import sampling
 from goodprior.pipeline import training as trained
@@ -237,7 +239,7 @@ def test_gaps_are_filled_when_asked_and_row_numbers_are_pointed_out(folder):
     assert done.exit_code == 2
     assert done.stderr.startswith("error: values are missing: 'size' 1 (line 4); fill them in, or")
     assert "--impute" in done.stderr
-    understood = fit.read_training_table(folder / "data.csv", ["y"], [], True, "auto")
+    understood = read_training_table(folder / "data.csv", ["y"], [], True, "auto")
     assert understood.counters == ["row"]
     assert understood.inputs["size"][2] == frame["size"].median()
 

@@ -50,6 +50,19 @@ def test_run_rerun_and_report(tmp_path):
     assert {path.name for path in folder.iterdir()} == names
 
 
+def test_all_reports_and_the_page_on_all_studies(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert _call(*RUN).exit_code == 0
+    done = _call("study", "report", "--all")
+    assert done.exit_code == 0, done.output
+    names = ("report.html", "rows.csv", "functions.png")
+    assert done.stdout.split() == [f"results/function-priors/{name}" for name in names]
+    done = _call("study", "reproduction")
+    assert done.stdout.split() == ["build/reproduction.md"]
+    page = (tmp_path / "build" / "reproduction.md").read_text()
+    assert "| [function-priors](#function-priors) | figure 1 | quick | 2 of 8 |" in page
+
+
 @pytest.mark.slow
 def test_failures_are_told_with_their_traceback_and_can_be_retried(tmp_path, monkeypatch):
     monkeypatch.setenv("GOODPRIOR_DATA", str(tmp_path))
@@ -77,6 +90,8 @@ def test_data_that_are_not_here_are_left_out_with_a_word(tmp_path, monkeypatch):
     [
         (["run", "no-such-study"], "study must be one of"),
         (["report", "no-such-study"], "study must be one of"),
+        (["report"], "the name of a study or --all"),
+        (["report", "hmc", "--all"], "the name of a study or --all"),
         (["run", "hmc", "--datasets", "moon"], "datasets of hmc are boston"),
         (["run", "hmc", "--datasets", "wine, moon"], "got 'moon'"),
         (
@@ -103,6 +118,8 @@ def test_a_report_of_nothing_says_what_to_run(tmp_path):
     done = _call("study", "report", "banana", "--results", tmp_path)
     assert done.exit_code == 1
     assert "goodprior study run banana" in done.output
+    done = _call("study", "report", "--all", "--results", tmp_path)
+    assert (done.exit_code, done.stdout) == (1, "")
 
 
 def _workers(runner):

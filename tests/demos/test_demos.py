@@ -28,7 +28,7 @@ def test_the_demo_in_short_shows_the_belief_and_a_prior_that_comes_closer(tmp_pa
     assert len(matched.distances) == 30
     assert matched.row["distance"] < matched.row["distance before"]
 
-    demo.draw(data, panels, tmp_path / "demo.png")
+    demo.picture(data, panels).savefig(tmp_path / "demo.png")
     content = (tmp_path / "demo.png").read_bytes()
     assert content.startswith(b"\x89PNG")
     assert len(content) > 20_000

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from goodprior.data.registry import Dataset
-from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.protocols import tables
 
 
 @pytest.fixture
@@ -14,10 +14,10 @@ def tiny_data(monkeypatch):
     masks = np.arange(60)[None] % 3 == 0
 
     def load(name):
-        if name in protocol.REGRESSION:
+        if name in tables.REGRESSION:
             return Dataset(name, X, target, masks)
-        classes = protocol.CLASSES.get(name, 2)
+        classes = tables.CLASSES.get(name, 2)
         return Dataset(name, X, np.arange(60) % classes if classes > 2 else target > 0)
 
     monkeypatch.setattr("goodprior.data.load", load)
-    monkeypatch.setattr(protocol, "SIZES", dict.fromkeys(protocol.SIZES, (40, 20)))
+    monkeypatch.setattr(tables, "SIZES", dict.fromkeys(tables.SIZES, (40, 20)))

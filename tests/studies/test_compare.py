@@ -10,7 +10,7 @@ from scipy.stats import ttest_rel
 from goodprior.studies import paper
 from goodprior.studies.experiments.uci_classification import ACCURACY
 from goodprior.studies.experiments.uci_regression import NLL, RMSE
-from goodprior.studies.protocols import images as image_protocol
+from goodprior.studies.protocols import images
 from goodprior.studies.reports.compare import agreement, beside, paired, ranks, wins
 
 KEYS = ("dataset", "depth", "method")
@@ -122,7 +122,7 @@ def test_ranks_are_by_common_splits():
 def test_without_any_spread_a_cell_neither_agrees_nor_differs():
     row = {"network": "lenet5", "method": "fg", "split": 0, "nll": 5.0}
     rows = pd.DataFrame([{**row, "distance": None}])
-    cells = beside(rows, image_protocol.NLL, ("network", "method"))
+    cells = beside(rows, images.NLL, ("network", "method"))
     assert cells["paper"].notna().all()
     assert agreement(cells, rows) == "0 of 0 cells agree; 1 have no spread to judge by"
 

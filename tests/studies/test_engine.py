@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from goodprior.studies.engine.dask_cluster import Dask
+from goodprior.studies.engine.local import Local
+from goodprior.studies.engine.run import run_jobs
 from goodprior.studies.engine.store import Store
-from goodprior.studies.engine.workers import Dask, Local, run_jobs
 from tests.studies import trivial
 
 ROOT = Path(__file__).parents[2]

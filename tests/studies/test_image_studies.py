@@ -13,9 +13,8 @@ from goodprior.matching import Comparison, History, Match, MatchSchedule
 from goodprior.studies.catalogue import study
 from goodprior.studies.engine.store import Result, Store
 from goodprior.studies.engine.study import Choice
-from goodprior.studies.protocols import images as protocol
-from goodprior.studies.protocols import sampled
-from goodprior.studies.protocols.image_data import balanced, image_problem_and_test
+from goodprior.studies.protocols import images, sampled
+from goodprior.studies.protocols.data import balanced, image_problem_and_test
 from goodprior.studies.protocols.methods import METHODS, fit
 from goodprior.studies.protocols.problems import Fit, image_problem
 from goodprior.studies.reports.report import gather, write
@@ -84,7 +83,7 @@ def _rows(one, jobs):
 
 def test_the_papers_chains_and_training():
     choice = Choice("paper", ("cifar10",))
-    each = {m: protocol.image_settings("cifar10", "vgg16", m, 0, choice) for m in METHODS}
+    each = {m: images.image_settings("cifar10", "vgg16", m, 0, choice) for m in METHODS}
     lengths = [each["gpi-h"][name] for name in ("burn_in", "draws", "thinning", "rows")]
     assert lengths == [10_000, 200, 10_000, 50_000]
     assert [each["gpi-h"][f"match_{k}"] for k in ("points", "draws", "rate")] == [32, 128, 0.01]
@@ -92,7 +91,7 @@ def test_the_papers_chains_and_training():
     assert each["ensemble"]["falling_rate"]
     assert "weight_decay" not in each["ensemble"]  # tuned on the paper's grid
     assert {each[m]["epochs"] for m in ("map-fg", "map-gpi-g", "early-stopping")} == {150}
-    mnist = protocol.image_settings("mnist", "lenet5", "fg", 0, choice)
+    mnist = images.image_settings("mnist", "lenet5", "fg", 0, choice)
     assert (mnist["draws"], mnist["rows"]) == (100, 60_000)
 
 
@@ -121,7 +120,7 @@ def test_the_papers_learning_rate_falls_at_epochs_50_100_and_150(monkeypatch):
         raise InterruptedError
 
     monkeypatch.setattr("goodprior.baselines.fit_ensemble", fit_ensemble)
-    settings = protocol.image_settings("cifar10", "lenet5", "ensemble", 0, Choice("paper"))
+    settings = images.image_settings("cifar10", "lenet5", "ensemble", 0, Choice("paper"))
     with pytest.raises(InterruptedError):
         fit(image_problem(*_images(20, 3)), settings)
     expected = [1e-2, 1e-2, 1e-3, 1e-3, 1e-4, 1e-5, 1e-5]

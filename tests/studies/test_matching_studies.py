@@ -10,7 +10,7 @@ from goodprior.inference import Prediction
 from goodprior.matching import KL, History, Match
 from goodprior.studies.catalogue import study
 from goodprior.studies.experiments import cross_validation
-from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.protocols import tables
 from tests.studies.small import job_of, row_of
 
 EXACT = 0.3  # of the fake chains below, the deviation they predict
@@ -104,7 +104,7 @@ def test_a_trial_has_the_scales_of_itsjob_of(chains):
     kinds = [(p.kind, p.shape) for p in prior.architecture.parameters]
     assert [kind for kind, _ in kinds] == ["weight", "bias"] * 2
     assert rows == 32  # four fifths of the 40 training rows
-    assert options["draws"] == protocol.QUICK["draws"]
+    assert options["draws"] == tables.QUICK["draws"]
     assert row["nll"] == pytest.approx(0.5 * np.log(2 * np.pi) + np.log(EXACT), abs=0.3)
 
 

@@ -9,9 +9,9 @@ import pytest
 from goodprior.inference import Prediction
 from goodprior.matching import MatchSchedule
 from goodprior.studies.engine.study import Choice
-from goodprior.studies.protocols import sampled
-from goodprior.studies.protocols import tables as protocol
-from goodprior.studies.protocols.methods import LABELS, METHODS, fit
+from goodprior.studies.protocols import data, sampled, tables
+from goodprior.studies.protocols.method_names import LABELS
+from goodprior.studies.protocols.methods import METHODS, fit
 from goodprior.studies.protocols.problems import (
     classification_problem,
     distance_of,
@@ -35,7 +35,7 @@ LONG = [
 
 def _settings(method, dataset="boston", **changes):
     choice = Choice("quick", distance="energy")
-    settings = protocol.table_settings(dataset, method, 1, 0, choice)
+    settings = tables.table_settings(dataset, method, 1, 0, choice)
     return {**settings, **SMALL, "epochs": 30, **changes}
 
 
@@ -88,7 +88,7 @@ def chains(monkeypatch):
 
         return SimpleNamespace(predict=predict)
 
-    monkeypatch.setattr(protocol, "regression_split", split)
+    monkeypatch.setattr(data, "regression_split", split)
     monkeypatch.setattr("goodprior.inference.sample_posterior", sample)
     monkeypatch.setattr("goodprior.evaluation.diagnose", lambda p: SimpleNamespace(summary={}))
     sampled._tuned_temperature.cache_clear()
@@ -98,23 +98,23 @@ def chains(monkeypatch):
 
 def test_the_temperature_is_tuned_on_the_training_rows_of_split_0(chains):
     settings = _settings("fg+ts", split=7)
-    problem, _, _ = protocol.problem_and_test(settings)
+    problem, _, _ = data.problem_and_test(settings)
     fit(problem, settings)
     *tuning, final = chains
     assert [(rows, split, t) for rows, split, t, _ in tuning] == [
         (40, 0.0, t) for t in (0.5, 0.1, 0.01, 0.001, 0.0001)
     ]
-    assert {draws for *_, draws in tuning} == {protocol.TUNING["quick"]["tuning_draws"]}
+    assert {draws for *_, draws in tuning} == {tables.TUNING["quick"]["tuning_draws"]}
     assert final == (50, 7.0, 0.01, SMALL["draws"])
 
 
 def test_a_worker_tunes_a_set_and_depth_once(chains):
     for split in (1, 2):
         settings = _settings("fg+ts", split=split)
-        fit(protocol.problem_and_test(settings)[0], settings)
+        fit(data.problem_and_test(settings)[0], settings)
     assert len(chains) == 5 + 2
     deeper = _settings("fg+ts", split=2, depth=2)
-    fit(protocol.problem_and_test(deeper)[0], deeper)
+    fit(data.problem_and_test(deeper)[0], deeper)
     assert len(chains) == 5 + 2 + 6
 
 
@@ -133,12 +133,12 @@ def test_every_method_has_the_papers_name():
 
 def test_what_is_trained_says_for_how_long():
     choice = Choice("paper")
-    epochs = {m: protocol.table_settings("wine", m, 2, 0, choice).get("epochs") for m in METHODS}
+    epochs = {m: tables.table_settings("wine", m, 2, 0, choice).get("epochs") for m in METHODS}
     assert (epochs["ensemble"], epochs["map-fg"], epochs["early-stopping"]) == (50, 150, 150)
     assert {m for m, e in epochs.items() if e is None} == {
         "fg", "fh", "gpi-g", "gpi-h", "gpi-nf", "fg+ts",
     }  # fmt: skip
-    assert protocol.table_settings("protein", "fbnn", 1, 0, choice)["epochs"] == 15
+    assert tables.table_settings("protein", "fbnn", 1, 0, choice)["epochs"] == 15
 
 
 def test_the_critic_of_studies_starts_anew_as_in_the_published_results():

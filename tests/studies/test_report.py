@@ -148,7 +148,7 @@ def test_a_study_that_looks_at_the_jobs_of_others(tmp_path):
         row = {"rmse": 3.0, "nll_moment": 2.5, "nll": 2.5}
         Store(tmp_path / "uci-regression").add(Result(job.settings, row, 1.0))
     one = study("map")
-    store = Store(tmp_path / "map", one.homes)
+    store = Store(tmp_path / "map", one.reuses)
     two = ("early-stopping", "map-fg")
     for job in one.jobs(one.choose("paper", datasets=("eeg",), methods=two, splits=1)):
         store.add(Result(job.settings, {"accuracy": 0.9, "nll": 0.3}, 1.0))

@@ -84,7 +84,7 @@ def test_writers_at_the_same_time_lose_nothing(tmp_path):
 
 
 def test_jobs_of_other_studies_are_kept_with_them(tmp_path):
-    view = Store(tmp_path / "view", homes=("other",))
+    view = Store(tmp_path / "view", reuses=("other",))
     for name, split in (("other", 0), ("view", 1)):
         view.add(Result({"study": name, "split": split}, {"rmse": 1.0}, 1.0))
     view.add(Failure({"study": "other", "split": 2}, "no"))

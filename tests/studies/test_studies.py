@@ -11,7 +11,7 @@ from goodprior.demos import regression_1d as demo
 from goodprior.inference import ClassPrediction, Prediction
 from goodprior.matching import Comparison, History, Match, MatchSchedule
 from goodprior.studies.catalogue import MODULES, run_job, study
-from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.methods import METHODS
 from goodprior.studies.protocols.problems import Fit
 from tests.studies.small import SMALL, job_of, row_of
@@ -62,7 +62,7 @@ def test_noise_variances_are_the_papers():
 
     table = paper.table("uci_regression_nll")
     assert dict(zip(table["dataset"], table["noise_variance"], strict=True)) == dict(
-        protocol.NOISE_VARIANCE
+        tables.NOISE_VARIANCE
     )
 
 
@@ -80,6 +80,14 @@ def test_methods_beyond_the_papers_tables_can_be_asked_for():
 def test_a_choice_that_a_study_lacks_is_an_error(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         study("uci-regression").choose("paper", **wrong)
+
+
+def test_a_study_that_reuses_jobs_has_none_of_its_own():
+    for name in ("map", "empirical-bayes"):
+        one = study(name)
+        assert {job.settings["study"] for job in one.jobs(one.presets["paper"])} == set(one.reuses)
+        with pytest.raises(ValueError, match=f"{name} has no jobs: it reports those of uci-regr"):
+            run_job({"study": name})
 
 
 def test_a_job_whose_score_is_not_finite_has_failed(monkeypatch):
@@ -218,11 +226,13 @@ def test_banana_has_a_panel_per_belief(monkeypatch):
     probability = np.linspace(0, 1, 6400).reshape(80, 80).tolist()
     rows = pd.DataFrame(
         [{**s, "belief": str(i), "probability": probability} for i, s in enumerate(jobs)]
-    )
+    ).assign(data="two crescents")
     (figure,) = one.figures(rows).values()
     titles = [ax.get_title() for ax in figure.axes]
     assert sorted(filter(None, titles)) == sorted(map(str, range(10)))
     assert titles[3] == "9"  # the hierarchical belief ends the first row
+    with pytest.warns(UserWarning, match="ran on banana and here is only two crescents"):
+        assert one.figures(rows.assign(data="banana")) == {}
 
 
 def test_samplers_stand_side_by_side():

@@ -6,8 +6,10 @@ import sys
 import time
 from pathlib import Path
 
+from goodprior.studies.engine.dask_cluster import Dask
+from goodprior.studies.engine.local import Local
+from goodprior.studies.engine.run import run_jobs
 from goodprior.studies.engine.store import Job, Store
-from goodprior.studies.engine.workers import Dask, Local, run_jobs
 
 HERE = "tests.studies.trivial"
 

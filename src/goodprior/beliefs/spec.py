@@ -201,9 +201,8 @@ def _periodic(
     (name,), unit = context.names, float(context.scaling.x_std[0])
     if "period" not in spec:
         raise ValueError(
-            "a periodic belief needs its period, in the column's units: "
-            f"belief={{'kernel': 'periodic', 'period': …}} ({name} has a standard deviation "
-            f"of {_number(unit)})"
+            "a periodic belief needs kernel=periodic and a period in the column's units "
+            f"({name} has a standard deviation of {_number(unit)})"
         )
     period = checks.positive("period", spec["period"])
     lengthscale = spec.get("lengthscale", 1.0)
@@ -248,3 +247,65 @@ def _default_length(inputs: int) -> float:
 
 def _number(value: float) -> str:
     return f"{float(value):.3g}"
+
+
+def belief_from_text(text: str) -> str | dict[str, Any]:
+    """Return the preset's name or the table that a text such as `lengthscale.age=10` stands for.
+
+    Parameters
+    ----------
+    text
+        A word, or `NAME=VALUE` parts separated by commas; `lengthscale.COLUMN=VALUE` is the
+        lengthscale of one column.
+
+    Returns
+    -------
+    str | dict
+        What `parse_belief` and the estimators take.
+
+    Raises
+    ------
+    ValueError
+        If a part is not understood or given twice.
+
+    Examples
+    --------
+    >>> belief_from_text("rough")
+    'rough'
+    >>> belief_from_text("lengthscale.age=10, lengthscale.dose=0.5, kernel=matern32")
+    {'lengthscale': {'age': 10.0, 'dose': 0.5}, 'kernel': 'matern32'}
+    """
+    if "=" not in text:
+        return text.strip()
+    table: dict[str, Any] = {}
+    for part in map(str.strip, text.split(",")):
+        name, equals, value = (piece.strip() for piece in part.rpartition("="))
+        if not (name and equals and value):
+            raise ValueError(f"{part!r} is not NAME=VALUE; {_TEXT_RULE}")
+        name, dot, column = name.partition(".")
+        number = value if name == "kernel" and not dot else _number_in(part, value)
+        place = table
+        if dot:
+            place = table.setdefault(name, {})
+            if name != "lengthscale" or not isinstance(place, dict):
+                raise ValueError(
+                    f"{part!r}: only lengthscale can be given per column, and then for columns "
+                    "alone"
+                )
+            name = column
+        if name in place:
+            raise ValueError(f"{name} is given twice")
+        place[name] = number
+    return table
+
+
+_TEXT_RULE = (
+    'a belief is a word such as smooth, or a table such as "lengthscale.age=10, amplitude=3"'
+)
+
+
+def _number_in(part: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError(f"{part!r} needs a number after the =; {_TEXT_RULE}") from None

@@ -1,4 +1,4 @@
-"""The commands for a table of one's own: `fit`, `predict` and `show`.
+"""The commands of `goodprior`, one file each.
 
-Heavy imports live inside the functions, so that `--help` answers at once.
+Heavy imports are inside the functions, so that `--help` answers at once.
 """

@@ -1,4 +1,4 @@
-"""How commands behave: errors and warnings in words, exit codes, one JSON object on stdout.
+"""What commands share: errors as messages and exit codes, warnings as lines, JSON on stdout.
 
 Exit codes: 0 done (also after Ctrl-C, if draws could be kept), 1 the fit failed, 2 wrong usage or
 input, 130 stopped by Ctrl-C with nothing kept.
@@ -15,19 +15,18 @@ from typing import Any
 import typer
 
 FAILED, WRONG_INPUT, STOPPED = 1, 2, 130
-# What the library's messages call by its Python name, as it is called on the command line
-_IN_OPTIONS = {
-    "use impute=True": "use --impute",
-    "leave it out with drop": "leave it out with --drop",
-    "target and drop: there": "--target and --drop: there",
-    "target: there": "--target: there",
-    "belief={'kernel': 'periodic', 'period': …}": '--belief "kernel=periodic,period=…"',
-}
+OPTIONS = {"target": "--target", "drop": "--drop", "impute": "--impute"}  # of a `TableError`
 
 
 @contextmanager
-def for_people(when_stopped: str = "stopped; nothing was kept") -> Iterator[None]:
-    """One line on stderr and an exit code, instead of a traceback, for what users can mend."""
+def report_errors(when_stopped: str = "stopped; nothing was kept") -> Iterator[None]:
+    """Turn errors that users can mend into one line on stderr and an exit code.
+
+    Parameters
+    ----------
+    when_stopped
+        What to print after Ctrl-C.
+    """
     try:
         yield
     except KeyboardInterrupt:
@@ -37,61 +36,85 @@ def for_people(when_stopped: str = "stopped; nothing was kept") -> Iterator[None
         typer.echo(f"the fit failed: {error}", err=True)
         raise typer.Exit(FAILED) from None
     except (ValueError, OSError) as error:
-        typer.echo(f"error: {in_words(error)}", err=True)
+        typer.echo(f"error: {error_text(error)}", err=True)
         raise typer.Exit(WRONG_INPUT) from None
 
 
-def in_words(error: Exception) -> str:
-    """The message of an error, with options named as on the command line.
+@contextmanager
+def wrong_option(option: str | None = None) -> Iterator[None]:
+    """Turn a `ValueError` into an error of usage that names this option, if there is one."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
 
-    >>> in_words(ValueError("values are missing; use impute=True for medians"))
+
+def error_text(error: Exception) -> str:
+    """Return the message of an error, with arguments called as the options are.
+
+    >>> from goodprior.data.table.errors import TableError
+    >>> error_text(TableError("values are missing", remedy="; use {impute} for medians"))
     'values are missing; use --impute for medians'
-    >>> in_words(FileNotFoundError(2, "No such file or directory", "a.csv"))
+    >>> error_text(FileNotFoundError(2, "No such file or directory", "a.csv"))
     'a.csv: No such file or directory'
     """
-    words = str(error)
+    from goodprior.data.table.errors import TableError
+
+    if isinstance(error, TableError):
+        return error.describe(OPTIONS)
     if isinstance(error, OSError) and error.strerror:
-        words = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    for said, option in _IN_OPTIONS.items():
-        words = words.replace(said, option)
-    return words
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 @contextmanager
-def warnings_in_words() -> Iterator[list[str]]:
-    """Warnings as lines on stderr as they come, and in a list; what is for programmers is left out.
+def report_warnings() -> Iterator[list[str]]:
+    """Print each warning for users once on stderr, and collect them in the list that is yielded.
 
-    How well a fit converged is said once, after it, from its diagnostics.
+    Warnings of convergence are left out: commands print diagnostics after a fit.
     """
     from sklearn.exceptions import ConvergenceWarning
 
-    said: list[str] = []
+    printed: list[str] = []
 
-    def say(message: Any, *_: Any, **__: Any) -> None:
-        if str(message) not in said:
-            said.append(str(message))
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        if str(message) not in printed:
+            printed.append(str(message))
             typer.echo(f"warning: {message}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.showwarning = say
-        yield said
+        warnings.showwarning = show
+        yield printed
 
 
-def check_out(path: Path, *endings: str) -> None:
-    """Refuse a file that could not be written later, before any work is done."""
-    if not path.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {path.parent}", param_hint="--out")
-    if not path.name.lower().endswith(endings):
+def check_output(path: Path, *endings: str) -> None:
+    """Raise an error of usage for a file that could not be written later.
+
+    Parameters
+    ----------
+    path
+        Of the file; its folder must exist.
+    *endings
+        The endings that its name may have; any if none is given.
+    """
+    check_folder(path.parent, "--out")
+    if endings and not path.name.lower().endswith(endings):
         raise typer.BadParameter(
             f"{path.name} must end in {' or '.join(endings)}", param_hint="--out"
         )
 
 
+def check_folder(folder: Path, option: str) -> None:
+    """Raise an error of usage if there is no such folder."""
+    if not folder.is_dir():
+        raise typer.BadParameter(f"there is no folder {folder}", param_hint=option)
+
+
 def print_json(content: dict[str, Any]) -> None:
-    """One JSON object on stdout; numbers that JSON does not have are null."""
+    """Print one JSON object on stdout; numbers that JSON does not have are null."""
     typer.echo(json.dumps(_plain(content), allow_nan=False))
 
 

@@ -21,7 +21,7 @@ class ModelFile:
     rows: int | None  # of the training table
 
     def inputs(self, frame: "pd.DataFrame") -> "pd.DataFrame":
-        """The table as the model's inputs."""
+        """Return the table as the model's inputs."""
         import pandas as pd
 
         if self.columns is None:
@@ -32,17 +32,12 @@ class ModelFile:
         return pd.DataFrame(self.columns.matrix(frame), columns=self.columns.names)
 
     def known_targets(self, frame: "pd.DataFrame") -> "np.ndarray | None":
-        """The targets, if the table has them."""
-        from goodprior.data.table.encode import target_values
+        """Return the targets, if the table has them."""
+        from goodprior.data.table.targets import target_values
 
         if not self.targets or not set(self.targets) <= set(frame.columns):
             return None
         return target_values(frame, self.targets[0] if len(self.targets) == 1 else self.targets)
-
-
-def describe_table(columns: "Columns", targets: list[str], rows: int) -> dict[str, Any]:
-    """What is kept in the model file, as `columns_` of the estimator."""
-    return columns.to_dict() | {"targets": targets, "rows": rows}
 
 
 def open_model(path: Path) -> ModelFile:

@@ -1,16 +1,17 @@
-"""`goodprior predict`: what a model file says about the rows of a table."""
+"""`goodprior predict`: predictions of a model file for the rows of a table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from goodprior.commands import options
 from goodprior.commands.console import (
-    check_out,
-    for_people,
+    check_output,
     prepare,
     print_json,
-    warnings_in_words,
+    report_errors,
+    report_warnings,
 )
 
 if TYPE_CHECKING:
@@ -19,28 +20,11 @@ if TYPE_CHECKING:
 
 
 def predict(
-    model: Annotated[
-        Path, typer.Argument(help="A file that `goodprior fit` wrote.", exists=True, dir_okay=False)
-    ],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="A table with the columns of the training table.", exists=True, dir_okay=False
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Where to write the table. Default: predictions.csv, or with --json nowhere.",
-            dir_okay=False,
-        ),
-    ] = None,
-    level: Annotated[
-        float, typer.Option(help="How often an observation lies between low and high.")
-    ] = 0.95,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object on stdout, the rest on stderr.")
-    ] = False,
+    model: options.ModelPath,
+    data: options.NewData,
+    out: options.PredictionsOut = None,
+    level: options.Level = 0.95,
+    as_json: options.AsJSON = False,
 ) -> None:
     """Predict for the rows of a table: its own columns, and behind them what is predicted.
 
@@ -49,12 +33,12 @@ def predict(
     """
     path = out or (None if as_json else Path("predictions.csv"))
     if path is not None:
-        check_out(path, ".csv", ".tsv")
+        check_output(path, ".csv", ".tsv")
     if not 0 < level < 1:
         raise typer.BadParameter(
             f"must lie between 0 and 1, such as 0.95; got {level:g}", param_hint="--level"
         )
-    with for_people(), warnings_in_words() as warned:
+    with report_errors(), report_warnings() as warned:
         from goodprior.commands.model_file import open_model
         from goodprior.data.table.read import read_table
 
@@ -85,7 +69,7 @@ def predict(
 def predictions(
     model: Any, inputs: "pd.DataFrame", targets: list[str], level: float
 ) -> "dict[str, np.ndarray]":
-    """The new columns. With several targets their names come first: `y_mean`, `y_std`, …"""
+    """Return the new columns. With several targets their names come first: `y_mean`, `y_std`, …"""
     import numpy as np
 
     if model.TASK == "classification":
@@ -108,7 +92,7 @@ def predictions(
 
 
 def write_table(path: Path, rows: "pd.DataFrame", found: "dict[str, np.ndarray]") -> None:
-    """The rows as they were in the file, then the new columns; the file as a whole or not at all.
+    """Write the rows as they were, then the new columns; the file as a whole or not at all.
 
     Where the rows have a column of that name already, the new ones begin with `predicted_`.
     """

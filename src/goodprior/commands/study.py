@@ -1,4 +1,4 @@
-"""`goodprior study …`. Heavy imports live inside the commands."""
+"""`goodprior study …`: list, run and report the paper's experiments."""
 
 import signal
 from enum import StrEnum
@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goodprior.commands.console import check_folder, report_warnings, wrong_option
+from goodprior.commands.options import DistanceName
+
 if TYPE_CHECKING:
+    from goodprior.studies.engine.dask_cluster import Dask
+    from goodprior.studies.engine.local import Local
+    from goodprior.studies.engine.run import Outcome
     from goodprior.studies.engine.store import Job
     from goodprior.studies.engine.study import Choice, Study
-    from goodprior.studies.engine.workers import Dask, Local, Outcome
 
 app = typer.Typer(
     help="The paper's experiments: run them anywhere, resume, and compare with the paper.",
@@ -28,11 +33,6 @@ class Preset(StrEnum):
 class EngineName(StrEnum):
     LOCAL = "local"
     DASK = "dask"
-
-
-class DistanceName(StrEnum):
-    WASSERSTEIN = "wasserstein"
-    ENERGY = "energy"
 
 
 Name = Annotated[str, typer.Argument(help="A study; `goodprior study list` names them.")]
@@ -78,20 +78,18 @@ def run(
 ) -> None:
     """Run what is missing of a study. Finished jobs are kept and never run again."""
     study = _study(name)
-    try:
+    with wrong_option():
         choice = study.choose(
             preset.value,
-            datasets=_words(datasets),
-            methods=_words(methods),
+            datasets=_split_commas(datasets),
+            methods=_split_commas(methods),
             depths=_whole_numbers("--depths", depths),
-            networks=_words(networks),
+            networks=_split_commas(networks),
             sizes=_whole_numbers("--sizes", sizes),
             splits=splits,
             distance=distance.value if distance else None,
             per_parameter=per_parameter,
         )
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
     if (engine is EngineName.DASK) != bool(address):
         raise typer.BadParameter("--engine dask and --address go together", param_hint="--address")
     jobs = _available(study, choice, local=engine is EngineName.LOCAL)
@@ -110,59 +108,81 @@ def run(
 
 @app.command()
 def report(
-    name: Name,
+    name: Annotated[
+        str | None, typer.Argument(help="A study; `goodprior study list` names them.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="All studies of which something has been run.")
+    ] = False,
     preset: Annotated[
         Preset | None, typer.Option(help="Default: the paper's if anything of it has been run.")
     ] = None,
     results: Results = Path("results"),
 ) -> None:
     """Our numbers beside the paper's: an HTML page, figures, and a CSV with all rows."""
+    from goodprior.studies.catalogue import MODULES
+
+    if every == (name is not None):
+        raise typer.BadParameter("give either the name of a study or --all", param_hint="NAME")
+    studies = [_study(one) for one in (MODULES if name is None else (name,))]
+    with report_warnings():
+        written = [_report(study, results, preset) for study in studies]
+    if not any(written):
+        command = f"goodprior study run {name or 'NAME'}"
+        typer.echo(f"nothing of {name or 'any study'} has been run: {command}", err=True)
+        raise typer.Exit(1)
+
+
+def _report(study: "Study", results: Path, preset: Preset | None) -> bool:
+    """Write a study's report; returns whether there is anything to report."""
     from goodprior.studies.engine.store import Store
     from goodprior.studies.reports.report import gather, write
 
-    study = _study(name)
-    found = gather(study, Store(results / name, study.homes), preset.value if preset else None)
+    folder = results / study.name
+    found = gather(study, Store(folder, study.reuses), preset.value if preset else None)
     if not len(found.rows):
-        typer.echo(f"nothing of {name} has been run: goodprior study run {name}", err=True)
-        raise typer.Exit(1)
-    for path in write(found, results / name):
+        return False
+    for path in write(found, folder):
         typer.echo(path)
+    return True
 
 
 @app.command()
 def reproduction(
-    out: Annotated[Path, typer.Option(help="The page to write.", dir_okay=False)] = Path(
-        "docs/reproduction.md"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The page to write. Default: build/reproduction.md.", dir_okay=False),
+    ] = None,
     results: Results = Path("results"),
 ) -> None:
-    """The page that says for every study what was run and how it compares."""
+    """One page on all studies: what was run, and how it compares with the paper."""
     from goodprior.studies.reports.reproduction import page
 
-    for option, folder in (("--out", out.parent), ("--results", results)):
-        if not folder.is_dir():
-            raise typer.BadParameter(f"there is no folder {folder}", param_hint=option)
-    out.write_text(page(results), encoding="utf-8")
-    typer.echo(out)
+    check_folder(results, "--results")
+    path = out or Path("build/reproduction.md")
+    if out is None:
+        path.parent.mkdir(exist_ok=True)
+    check_folder(path.parent, "--out")
+    with report_warnings():
+        path.write_text(page(results), encoding="utf-8")
+    typer.echo(path)
 
 
 def _study(name: str) -> "Study":
     from goodprior.studies.catalogue import study
 
-    try:
+    with wrong_option("NAME"):
         return study(name)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="NAME") from None
 
 
-def _words(given: list[str] | None) -> tuple[str, ...]:
+def _split_commas(given: list[str] | None) -> tuple[str, ...]:
     """Words separated by commas, or by repeating the option."""
     words = (word.strip() for text in given or [] for word in text.split(","))
     return tuple(word for word in words if word)
 
 
 def _whole_numbers(option: str, given: list[str] | None) -> tuple[int, ...]:
-    words = _words(given)
+    words = _split_commas(given)
     for word in words:
         if not word.isdecimal():
             raise typer.BadParameter(f"takes whole numbers; got {word!r}", param_hint=option)
@@ -184,7 +204,8 @@ def _available(study: "Study", choice: "Choice", *, local: bool) -> "list[Job]":
 
 
 def _engine(name: EngineName, address: str, workers: int | None) -> "Local | Dask":
-    from goodprior.studies.engine.workers import Dask, Local
+    from goodprior.studies.engine.dask_cluster import Dask
+    from goodprior.studies.engine.local import Local
 
     if name is EngineName.LOCAL:
         return Local(workers)
@@ -203,8 +224,8 @@ def _drive(
     study: "Study", jobs: "list[Job]", engine: "Local | Dask", folder: Path, retry: bool
 ) -> "Outcome":
     from goodprior.progress import tracking
+    from goodprior.studies.engine.run import run_jobs
     from goodprior.studies.engine.store import Store
-    from goodprior.studies.engine.workers import run_jobs
 
     before = signal.signal(signal.SIGTERM, _stop)  # or `kill` would leave workers at their jobs
     try:
@@ -212,7 +233,7 @@ def _drive(
             return run_jobs(
                 "goodprior.studies.catalogue:run_job",
                 jobs,
-                Store(folder, study.homes),
+                Store(folder, study.reuses),
                 engine,
                 retry=retry,
                 cost=lambda job: study.cost(dict(job.settings)),

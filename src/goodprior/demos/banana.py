@@ -5,7 +5,6 @@ Rows are amplitudes of the belief, columns lengthscales; the last column is the 
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import jax
 import numpy as np
@@ -142,11 +141,6 @@ def boundary_length(probability: Float[np.ndarray, "rows columns"]) -> float:
     side = probability > 0.5
     changes = (side[1:] != side[:-1]).sum() + (side[:, 1:] != side[:, :-1]).sum()
     return float(changes) / len(probability)
-
-
-def draw(X: np.ndarray, y: np.ndarray, panels: list[list[Panel]], path: Path) -> None:
-    """The picture as a PNG."""
-    picture(X, y, panels).savefig(path)
 
 
 def picture(X: np.ndarray, y: np.ndarray, panels: list[list[Panel]]) -> Figure:

@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import equinox as eqx
 import jax
@@ -163,11 +162,6 @@ def network_panel(
         None if matched is None else matched.history.distance,
         row,
     )
-
-
-def draw(data: Example, panels: list[Panel], path: Path) -> None:
-    """The picture as a PNG."""
-    picture(data, panels).savefig(path)
 
 
 def picture(data: Example, panels: list[Panel]) -> Figure:

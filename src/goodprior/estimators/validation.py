@@ -26,7 +26,7 @@ def refuse_bad_columns(X: Any) -> None:
             missing.append(f"{name} ({count} of {len(X)})")
         elif not _is_numbers(column):
             text.append(f"{name} ({column.iloc[0]!r})")
-    way_out = "Columns of goodprior.data.table.read does that, as in `goodprior fit`"
+    way_out = "Columns of goodprior.data.table.encode does that, as in `goodprior fit`"
     if missing:
         raise ValueError(f"values are NaN in {_some(missing)}: fill them first; {way_out}")
     if text:

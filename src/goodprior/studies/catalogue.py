@@ -52,6 +52,8 @@ def run_job(settings: Settings) -> Row:
     keep_compiled_programs()
     settings = dict(settings)
     one = study(settings.pop("study"))
+    if one.run is None:
+        raise ValueError(f"{one.name} has no jobs: it reports those of {', '.join(one.reuses)}")
     row = one.run(settings)
     for against in one.against:
         if not np.isfinite(row.get(against.metric, 0.0)):

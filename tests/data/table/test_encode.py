@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from goodprior.data.table.encode import Columns, looks_like_classes, target_values
+from goodprior.data.table.encode import Columns
 from goodprior.data.table.read import read_table
+from goodprior.data.table.targets import looks_like_classes, target_values
 
 TRAIN = """age,color,smoker,day,y
 30,red,True,2024-01-11,1.5

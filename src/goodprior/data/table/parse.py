@@ -1,27 +1,17 @@
-"""What is in the cells of a column: numbers, dates, or text that only looks like them."""
+"""The cells of a column: numbers, dates, or text that only looks like them."""
 
 import re
-from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
 
-Series = Any  # a pd.Series: its methods are annotated too loosely for a type checker
-SHOWN = 5  # lines or values named in a message
+from goodprior.data.table.errors import SHOWN, Series, TableError, places
 
 _COMMAS = re.compile(r"[+-]?(\d{1,3}(,\d{3})+(\.\d*)?|\d{1,3}(\.\d{3})*,\d+|\d+,\d+)")
 _DATE = re.compile(r"\d{1,4}[-/. ]\w+[-/., ]+\d{1,4}([T ].*)?|[A-Za-z]{3,9} \d{1,2},? \d{4}")
 _ISO = "ISO8601"
 _FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y")
 _EITHER_WAY = ("%d/%m/%Y", "%m/%d/%Y")
-
-
-def places(values: Series, wanted: np.ndarray) -> str:
-    """Where these cells are, as the user counts: lines of the file if they are known."""
-    index = values.index[np.flatnonzero(wanted)]
-    word = "line" if values.index.name == "line" else "row"
-    shown = ", ".join(str(place) for place in index[:SHOWN])
-    return f"{word}{'s' * (len(index) > 1)} {shown}{', …' * (len(index) > SHOWN)}"
 
 
 def as_text(values: Series) -> Series:
@@ -40,20 +30,20 @@ def as_numbers(values: Series) -> Series:
 
 
 def refuse_numbers_as_text(name: str, values: Series) -> None:
-    """A `ValueError` for text that is meant as numbers: commas in them, or a few other signs."""
+    """Raise a `TableError` for text that is meant as numbers: with commas, or a few other signs."""
     present = values.dropna()
     numbers: np.ndarray = as_numbers(present).notna().to_numpy()
     commas: np.ndarray = present.map(lambda text: bool(_COMMAS.fullmatch(text))).to_numpy(bool)
     if commas.any() and (commas | numbers).all():
         example = present[commas].iloc[0]
-        raise ValueError(
+        raise TableError(
             f"column {name!r} has numbers with commas, such as {example!r} "
             f"({places(present, commas)}): write them with a decimal point and without "
             "separators of thousands"
         )
     if 0.8 <= numbers.mean() < 1:
         others = ", ".join(repr(text) for text in present[~numbers].unique()[:SHOWN])
-        raise ValueError(
+        raise TableError(
             f"column {name!r} has numbers and also {others} ({places(present, ~numbers)}): "
             "leave cells empty where a value is missing"
         )
@@ -69,7 +59,7 @@ def date_format(name: str, values: Series) -> str | None:
             return format
     fitting = [format for format in _EITHER_WAY if dates(present, format).notna().all()]
     if len(fitting) == 2:
-        raise ValueError(
+        raise TableError(
             f"column {name!r} has dates such as {present.iloc[0]!r} that can be read in two ways: "
             "write them as year-month-day, 2024-01-31"
         )
@@ -79,10 +69,3 @@ def date_format(name: str, values: Series) -> str | None:
 def dates(values: Series, format: str) -> Series:
     """Texts as dates in UTC; not a time where they are none."""
     return pd.to_datetime(values, format=format, errors="coerce", utc=True)
-
-
-def refuse(name: str, values: Series, bad: np.ndarray, wanted: str) -> NoReturn:
-    """Say which cells are not what the column is said to hold."""
-    example = values[bad].iloc[0]
-    found = repr(example) if isinstance(example, str) else str(example)
-    raise ValueError(f"column {name!r} must hold {wanted}, found {found} ({places(values, bad)})")

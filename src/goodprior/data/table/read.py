@@ -1,7 +1,4 @@
-"""Tables in text files: CSV and its relatives, read with errors that say which line is wrong.
-
-Reads files, as `registry` does; what becomes of a table (`Columns`) is in `columns`.
-"""
+"""Tables in text files: CSV and its relatives, read with errors that say which line is wrong."""
 
 import csv
 import gzip
@@ -10,10 +7,6 @@ import os
 from pathlib import Path
 
 import pandas as pd
-
-from goodprior.data.table.encode import Columns, looks_like_classes, target_values
-
-__all__ = ["Columns", "looks_like_classes", "read_table", "target_values"]
 
 SUFFIXES = (".csv", ".tsv", ".txt")
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}

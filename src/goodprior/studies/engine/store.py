@@ -24,7 +24,7 @@ class Job:
     """One cell of a study's grid: all that its result depends on.
 
     The hash is of the settings' content. Settings that are None count as absent, so that a study
-    can learn a new option without making its finished jobs strangers.
+    can get a new option and still know its finished jobs.
 
     >>> a = Job({"dataset": "boston", "split": 0})
     >>> a.hash == Job({"split": 0, "dataset": "boston", "distance": None}).hash
@@ -73,8 +73,8 @@ class Failure:
 class Store:
     """The results of one study, in a folder: `jobs.jsonl`, and `failures.jsonl` beside it.
 
-    Failures are this machine's and no part of the results: the first file is worth committing.
-    Jobs that name one of the studies `homes` are kept in its folder, next to this one.
+    Only the first file is worth committing: failures are those of this machine. Jobs of the studies
+    `reuses` are kept in their folders, next to this one.
 
     >>> import tempfile
     >>> store = Store(tempfile.mkdtemp())
@@ -83,14 +83,14 @@ class Store:
     [2.5]
     """
 
-    def __init__(self, folder: str | Path, homes: Sequence[str] = ()):
+    def __init__(self, folder: str | Path, reuses: Sequence[str] = ()):
         self.folder = Path(folder)
         self.path = self.folder / RESULTS
-        self._homes = {name: self.folder.parent / name for name in homes}
+        self._reused = {name: self.folder.parent / name for name in reuses}
 
     def add(self, finished: Result | Failure) -> None:
         """Keep a result, or a failure; it is on the disk when this returns."""
-        folder = self._homes.get(finished.settings.get("study", ""), self.folder)
+        folder = self._reused.get(finished.settings.get("study", ""), self.folder)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / (RESULTS if isinstance(finished, Result) else FAILURES)
         content = {"hash": finished.job.hash, **asdict(finished)}
@@ -113,7 +113,7 @@ class Store:
         return found
 
     def _lines(self, name: str, entries: set[str]) -> Iterator[dict[str, Any]]:
-        for folder in (self.folder, *self._homes.values()):
+        for folder in (self.folder, *self._reused.values()):
             yield from _lines(folder / name, entries)
 
 

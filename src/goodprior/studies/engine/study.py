@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    Frame = pd.DataFrame
+    Figures = dict[str, Figure]
+else:  # pandas and matplotlib are imported when a report is made
+    Frame = Figures = Any
 Settings = dict[str, Any]
 Row = dict[str, Any]
 
@@ -64,8 +68,8 @@ class Study:
     and `cuts` says in words what it leaves out. `grid(choice)` gives the settings of the jobs,
     `run(settings)` the row of one. Against the paper's tables (`against`) rows are grouped by
     `keys`; `figures(rows)` draws what the paper shows, `rows` being a data frame with settings and
-    results in columns, and `table(rows)` is a table of the study's own. Where a study is another
-    look at jobs of others, its settings name theirs as `study`, and `homes` has the names.
+    results in columns, and `table(rows)` is a further table. A study that reports jobs of other
+    studies has no `run`: `reuses` names those studies, and so does `study` in its settings.
     """
 
     name: str
@@ -74,10 +78,10 @@ class Study:
     presets: Mapping[str, Choice]
     cuts: str
     grid: Callable[[Choice], list[Settings]]
-    run: Callable[[Settings], Row]
-    figures: "Callable[[pd.DataFrame], dict[str, Figure]]"
-    table: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None
-    homes: tuple[str, ...] = ()
+    figures: Callable[[Frame], Figures]
+    run: Callable[[Settings], Row] | None = None
+    table: Callable[[Frame], Frame] | None = None
+    reuses: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()  # the results worth a place in the report's table
     keys: tuple[str, ...] = ("dataset", "depth", "method")
     against: tuple[Against, ...] = ()
@@ -86,53 +90,40 @@ class Study:
     cost: Callable[[Settings], float] = field(default=lambda settings: 1.0)
     remarks: str = ""
 
-    def choose(
-        self,
-        preset: str,
-        *,
-        datasets: tuple[str, ...] = (),
-        methods: tuple[str, ...] = (),
-        depths: tuple[int, ...] = (),
-        networks: tuple[str, ...] = (),
-        sizes: tuple[int, ...] = (),
-        splits: int | None = None,
-        distance: str | None = None,
-        per_parameter: int | None = None,
-    ) -> Choice:
-        """A preset with some of its parts replaced; words that the study lacks are an error."""
+    def choose(self, preset: str, **changes: Any) -> Choice:
+        """Return a preset with some of its parts replaced.
+
+        Parameters
+        ----------
+        preset
+            `"paper"` or `"quick"`.
+        **changes
+            Fields of `Choice`; None and empty ones are those of the preset.
+
+        Raises
+        ------
+        ValueError
+            If the study does not have what is asked for.
+        """
         checks.one_of("preset", preset, self.presets)
         base, everything = self.presets[preset], self.presets["paper"]
-        for name, given, known in (
-            ("datasets", datasets, everything.datasets),
-            ("methods", methods, (*everything.methods, *self.more_methods)),
-            ("depths", depths, everything.depths),
-            ("networks", networks, everything.networks),
-            ("sizes", sizes, everything.sizes),
-        ):
-            for word in given:
+        changes = {name: given for name, given in changes.items() if given not in (None, ())}
+        for name in ("datasets", "methods", "depths", "networks", "sizes"):
+            known = getattr(everything, name) + (self.more_methods if name == "methods" else ())
+            for word in changes.get(name, ()):
                 if word not in known:
                     found = ", ".join(map(str, known)) or "none to choose from"
                     raise ValueError(f"{name} of {self.name} are {found}; got {word!r}")
-        if splits is not None:
-            checks.whole("splits", splits)
-        if distance is not None:
-            checks.one_of("distance", distance, DISTANCES)
-        if per_parameter is not None:
+        if "splits" in changes:
+            checks.whole("splits", changes["splits"])
+        if "distance" in changes:
+            checks.one_of("distance", changes["distance"], DISTANCES)
+        if "per_parameter" in changes:
             if base.per_parameter is None:
                 raise ValueError(f"{self.name} has no grid of scales, so no per_parameter")
-            if per_parameter not in PER_PARAMETER:
-                raise ValueError(f"per_parameter is 2, 3, 5 or 9; got {per_parameter}")
-        return replace(
-            base,
-            datasets=datasets or base.datasets,
-            methods=methods or base.methods,
-            depths=depths or base.depths,
-            networks=networks or base.networks,
-            sizes=sizes or base.sizes,
-            splits=splits or base.splits,
-            distance=distance or base.distance,
-            per_parameter=per_parameter or base.per_parameter,
-        )
+            if changes["per_parameter"] not in PER_PARAMETER:
+                raise ValueError(f"per_parameter is 2, 3, 5 or 9; got {changes['per_parameter']}")
+        return replace(base, **changes)
 
     def jobs(self, choice: Choice) -> list[Job]:
         """The jobs of a choice."""

@@ -1,15 +1,10 @@
 """Active learning (section 6.6): table 3 and figure 16."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Against, Choice, Row, Settings, Study
-from goodprior.studies.protocols import tables as protocol
-from goodprior.studies.protocols.methods import LABELS, fit
+from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.protocols import tables
+from goodprior.studies.protocols.method_names import LABELS
+from goodprior.studies.protocols.methods import fit
 from goodprior.studies.protocols.problems import regression_problem
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 RMSE = Against(
     "rmse", "active_learning_rmse", "test RMSE at the last step", unit="target's units", runs=5
@@ -21,7 +16,7 @@ ROUNDS = 10
 def grid(choice: Choice) -> list[Settings]:
     """The UCI protocol, with 5 random divisions of each set and ten rounds of learning."""
     rounds = ROUNDS if choice.preset == "paper" else 3
-    return [{**settings, "rounds": rounds} for settings in protocol.table_jobs(choice)]
+    return [{**settings, "rounds": rounds} for settings in tables.table_jobs(choice)]
 
 
 def run(settings: Settings) -> Row:
@@ -60,7 +55,7 @@ def run(settings: Settings) -> Row:
     return {"rmse": course["rmse_course"][-1], **course}
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """RMSE against the number of training rows; the paper's table has the tenth step."""
     from goodprior import plots
     from goodprior.studies.reports.compare import beside
@@ -100,7 +95,7 @@ STUDY = Study(
     title="Active learning: adding the rows with the largest predictive variance",
     shows="table 3, figure 16",
     presets={
-        "paper": Choice("paper", protocol.REGRESSION, METHODS, (2,), splits=5),
+        "paper": Choice("paper", tables.REGRESSION, METHODS, (2,), splits=5),
         "quick": Choice("quick", ("boston",), METHODS, (2,), splits=1, distance="energy"),
     },
     cuts="boston only, 3 rounds instead of 10, 1 division instead of 5, chains of 3,000 steps "
@@ -112,7 +107,7 @@ STUDY = Study(
     keys=("dataset", "method"),
     against=(RMSE,),
     pairs=(("gpi-g", "fg"), ("gpi-h", "fh")),
-    cost=lambda settings: settings["rounds"] * protocol.table_cost(settings),
+    cost=lambda settings: settings["rounds"] * tables.table_cost(settings),
     remarks="Ten rounds are ten trainings, the last with 20 % + 9 x 3 % of the rows. The prior is "
     "matched anew in every round, to the training inputs of that round. Divisions are our own. The "
     "table's ± is taken for standard deviations, as in the paper's other tables; the text speaks "

@@ -1,13 +1,9 @@
 """What the belief does to a classifier (section 5.2): figure 4."""
 
-from typing import TYPE_CHECKING
+import warnings
 
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols.problems import distance_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 LENGTHS = {
     "paper": {"burn_in": 2000, "draws": 30, "thinning": 2000},
@@ -26,44 +22,49 @@ def run(settings: Settings) -> Row:
     """The posterior under one belief, on a grid of 80 by 80 points."""
     import jax
 
-    from goodprior.demos import banana as demo_banana
+    from goodprior.demos import banana as demo
 
-    X, y, source = demo_banana.points_and_labels()
+    X, y, source = demo.points_and_labels()
     row, column = settings["place_row"], settings["place_column"]
-    title, belief = demo_banana.beliefs()[row][column]
+    title, belief = demo.beliefs()[row][column]
     key = jax.random.fold_in(jax.random.key(settings["seed"]), 4 * row + column)
     lengths = (settings["burn_in"], settings["draws"], settings["thinning"])
-    panel = demo_banana.panel(X, y, title, belief, distance_of(settings), key, lengths)
+    panel = demo.panel(X, y, title, belief, distance_of(settings), key, lengths)
     numbers = {k.replace(" ", "_"): v for k, v in panel.row.items() if k != "seconds"}
     return {**numbers, "data": source, "probability": panel.probability.round(3)}
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
-    """The demo's picture, drawn from the stored numbers."""
+def figures(rows: Frame) -> Figures:
+    """The demo's picture, drawn from the stored numbers; none without the data of the jobs."""
     import numpy as np
 
-    from goodprior.demos import banana as demo_banana
+    from goodprior.demos import banana as demo
 
-    X, y, _ = demo_banana.points_and_labels()
-    panels: list[list[demo_banana.Panel]] = []
+    X, y, source = demo.points_and_labels()
+    if set(rows["data"]) != {source}:
+        jobs = ", ".join(sorted(set(rows["data"])))
+        warnings.warn(
+            f"banana: the jobs ran on {jobs} and here is only {source}: no picture "
+            "(GOODPRIOR_DATA names the folder with data sets)",
+            stacklevel=2,
+        )
+        return {}
+    panels: list[list[demo.Panel]] = []
     for _, part in rows.sort_values(["place_row", "place_column"]).groupby("place_row"):
         panels.append(
             [
-                demo_banana.Panel(row["belief"], np.array(row["probability"]), {})
+                demo.Panel(row["belief"], np.array(row["probability"]), {})
                 for _, row in part.iterrows()
             ]
         )
-    return {"banana": demo_banana.picture(X, y, panels)}
+    return {"banana": demo.picture(X, y, panels)}
 
 
 STUDY = Study(
     name="banana",
     title="What the belief's amplitude and lengthscale do to a classifier",
     shows="figure 4",
-    presets={
-        "paper": Choice("paper"),
-        "quick": Choice("quick", distance="energy"),
-    },
+    presets={"paper": Choice("paper"), "quick": Choice("quick", distance="energy")},
     cuts="10 draws 100 steps apart after 1,000 of burn-in instead of 30 draws 2,000 apart after "
     "2,000, matching by the energy distance",
     grid=grid,

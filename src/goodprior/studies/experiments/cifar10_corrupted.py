@@ -1,15 +1,10 @@
 """CIFAR-10's test images under corruptions (section 6.4): figure 10."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
-from goodprior.studies.protocols import images as protocol
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.protocols import images
 from goodprior.studies.protocols.methods import fit
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 METHODS = ("fg", "gpi-g", "fh", "gpi-h", "ensemble")
 SEVERITIES = range(1, 6)
@@ -18,7 +13,7 @@ SEVERITIES = range(1, 6)
 def grid(choice: Choice) -> list[Settings]:
     """The jobs of the study of CIFAR-10, tested on fewer images in `quick`."""
     few = {"test_rows": 1000} if choice.preset == "quick" else {}
-    return [{**settings, **few} for settings in protocol.image_jobs(choice)]
+    return [{**settings, **few} for settings in images.image_jobs(choice)]
 
 
 def run(settings: Settings) -> Row:
@@ -28,7 +23,7 @@ def run(settings: Settings) -> Row:
     from goodprior.data.corruptions import CORRUPTIONS, corrupt
     from goodprior.evaluation.metrics import classification_metrics
     from goodprior.inference import ClassPrediction
-    from goodprior.studies.protocols.image_data import image_problem_and_test
+    from goodprior.studies.protocols.data import image_problem_and_test
 
     problem, X_test, y_test = image_problem_and_test(settings)
     fitted = fit(problem, settings)
@@ -53,11 +48,11 @@ def run(settings: Settings) -> Row:
     return {**found, "corruptions": list(CORRUPTIONS)}
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """Boxes over the corruptions by severity, and each corruption's course."""
     from goodprior.studies.reports.image_figures import boxes, courses
 
-    both = tuple(replace(one, table="") for one in (protocol.ACCURACY, protocol.NLL))
+    both = tuple(replace(one, table="") for one in (images.ACCURACY, images.NLL))
     return {"severities": boxes(rows, both), "corruptions": courses(rows)}
 
 
@@ -66,12 +61,12 @@ STUDY = Study(
     title="CIFAR-10's test images under 16 corruptions at 5 severities",
     shows="figure 10",
     presets={
-        "paper": Choice("paper", ("cifar10",), METHODS, networks=protocol.NETWORKS),
+        "paper": Choice("paper", ("cifar10",), METHODS, networks=images.NETWORKS),
         "quick": Choice(
             *("quick", ("cifar10",), METHODS), networks=("lenet5",), splits=1, distance="energy"
         ),
     },
-    cuts=protocol.QUICK_CUTS + "; 1,000 of the 10,000 test images",
+    cuts=images.QUICK_CUTS + "; 1,000 of the 10,000 test images",
     grid=grid,
     run=run,
     figures=figures,
@@ -80,8 +75,8 @@ STUDY = Study(
         *("nll", *(f"nll_{s}" for s in SEVERITIES), "training_rows"),
     ),
     keys=("network", "method"),
-    cost=protocol.image_cost,
-    remarks=protocol.REMARKS + " The corruptions are made here with the constants of CIFAR-10-C. "
+    cost=images.image_cost,
+    remarks=images.REMARKS + " The corruptions are made here with the constants of CIFAR-10-C. "
     "Of its 19 kinds frost (which needs photographs), spatter and saturate are left out; which 16 "
     "the paper has it does not say. Columns end in the severity: means over corruptions.",
 )

@@ -2,14 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
-from goodprior.studies.protocols import images as protocol
-from goodprior.studies.protocols.methods import LABELS, MATCHED
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.protocols import images
+from goodprior.studies.protocols.method_names import LABELS, MATCHED
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 METHODS = ("gp", "fg", "gpi-g", "fh", "gpi-h")
 SHOWN = 3
@@ -23,7 +21,7 @@ def grid(choice: Choice) -> list[Settings]:
             **{"dataset": "mnist", "network": "lenet5", "method": method, "split": 0, "seed": 0},
             **{"draws": 200, "lengthscale": 256.0, "variance": 1.0},
             "rows": 2000 if quick or method == "gp" else 60_000,
-            **(protocol.image_matching(choice.distance) if method in MATCHED else {}),
+            **(images.image_matching(choice.distance) if method in MATCHED else {}),
         }
         for method in choice.methods
     ]
@@ -36,7 +34,7 @@ def run(settings: Settings) -> Row:
 
     from goodprior.beliefs import GaussianProcess, rbf
     from goodprior.data import load
-    from goodprior.studies.protocols.image_data import balanced
+    from goodprior.studies.protocols.data import balanced
     from goodprior.studies.protocols.problems import image_problem, matched_prior
 
     X, y, _, _ = load(settings["dataset"]).split(0)
@@ -85,7 +83,7 @@ def _shares(prior: Any, images: "Any", key: Any, draws: int, block: int = 500) -
     return np.asarray(total) / len(images)
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """A row per prior: the mean over all draws, and three draws."""
     from goodprior.studies.reports.image_figures import class_bars
 

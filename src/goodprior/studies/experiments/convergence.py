@@ -1,15 +1,10 @@
 """The course of Wasserstein matching on the UCI sets (appendix B.3): figures 22 and 23."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
-from goodprior.studies.protocols import tables as protocol
-from goodprior.studies.protocols.methods import LABELS
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.protocols import tables
+from goodprior.studies.protocols.data import problem_and_test
+from goodprior.studies.protocols.method_names import LABELS
 from goodprior.studies.protocols.problems import matched_prior
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 METHODS = ("gpi-g", "gpi-h", "gpi-nf")
 STEPS = {"paper": 200, "quick": 50}
@@ -19,14 +14,14 @@ def grid(choice: Choice) -> list[Settings]:
     """Each prior on each set; the flow on those for regression only, as in the paper."""
     return [
         {
-            **protocol.two_layers(dataset, method, split),
+            **tables.two_layers(dataset, method, split),
             "steps": STEPS[choice.preset],
-            **protocol.matching(choice.distance),
+            **tables.matching(choice.distance),
         }
         for dataset in choice.datasets
         for method in choice.methods
         for split in range(choice.splits or 1)
-        if method != "gpi-nf" or dataset in protocol.REGRESSION
+        if method != "gpi-nf" or dataset in tables.REGRESSION
     ]
 
 
@@ -36,7 +31,7 @@ def run(settings: Settings) -> Row:
     import numpy as np
 
     key = jax.random.fold_in(jax.random.key(settings["seed"]), settings["split"])
-    problem, _, _ = protocol.problem_and_test(settings)
+    problem, _, _ = problem_and_test(settings)
     options = {"steps": settings["steps"]}
     _, matched = matched_prior(settings["method"], problem, settings, key, schedule=options)
     assert matched is not None
@@ -58,14 +53,14 @@ def run(settings: Settings) -> Row:
     }
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """The minimised value against the step, a panel per data set."""
     from goodprior.studies.reports.figures import curves
 
     labels = {name: LABELS[name] for name in METHODS}
     parts = {
-        "regression": rows[rows["dataset"].isin(protocol.REGRESSION)],
-        "classification": rows[rows["dataset"].isin(protocol.CLASSIFICATION)],
+        "regression": rows[rows["dataset"].isin(tables.REGRESSION)],
+        "classification": rows[rows["dataset"].isin(tables.CLASSIFICATION)],
     }
     return {
         name: curves(
@@ -81,7 +76,7 @@ STUDY = Study(
     title="The course of matching on the UCI sets",
     shows="figures 22 and 23",
     presets={
-        "paper": Choice("paper", (*protocol.REGRESSION, *protocol.CLASSIFICATION), METHODS, (2,)),
+        "paper": Choice("paper", (*tables.REGRESSION, *tables.CLASSIFICATION), METHODS, (2,)),
         "quick": Choice("quick", ("boston", "concrete"), METHODS, (2,), distance="energy"),
     },
     cuts="boston and concrete, 50 steps instead of 200, the energy distance",

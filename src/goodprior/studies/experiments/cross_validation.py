@@ -5,17 +5,16 @@ from collections.abc import Iterator
 from itertools import product
 from typing import TYPE_CHECKING
 
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
-from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.protocols import tables
+from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.problems import Problem, matched_prior
 from goodprior.studies.protocols.sampled import sample
 
 if TYPE_CHECKING:
     import equinox as eqx
     import numpy as np
-    import pandas as pd
     from jaxtyping import PRNGKeyArray
-    from matplotlib.figure import Figure
 
     from goodprior.baselines import Trial, Validation
     from goodprior.inference import Posterior
@@ -23,12 +22,7 @@ if TYPE_CHECKING:
 # Of one hidden layer, in the order of the network's parameters.
 SCALES = ("hidden_weight", "hidden_bias", "output_weight", "output_bias")
 TRIALS = {"paper": 100, "quick": 50}  # of Bayesian optimisation
-LABELS = {
-    "grid": "grid search",
-    "bo": "Bayesian optimisation",
-    "fg": "N(0, 1)",
-    "gpi-g": "GPi-G",
-}
+LABELS = {"grid": "grid search", "bo": "Bayesian optimisation", "fg": "N(0, 1)", "gpi-g": "GPi-G"}
 STYLES = (("grid", "#e69f00", ""), ("bo", "#0072b2", ""), ("fg", "#000000", "X"),
           ("gpi-g", "#009e73", "^"))  # fmt: skip
 _COMPILED: set[tuple[object, ...]] = set()  # what this worker has run once
@@ -40,7 +34,7 @@ def grid(choice: Choice) -> list[Settings]:
 
     jobs: list[Settings] = []
     for dataset in choice.datasets:
-        one = {**protocol.table_settings(dataset, "fg", 1, 0, choice), "validation": 0.2}
+        one = {**tables.table_settings(dataset, "fg", 1, 0, choice), "validation": 0.2}
         for method in choice.methods:
             if method == "grid":
                 values = _scales(choice.per_parameter or 9)
@@ -52,7 +46,7 @@ def grid(choice: Choice) -> list[Settings]:
             elif method == "bo":
                 jobs.append({**one, "method": "bo", "trials": TRIALS[choice.preset]})
             else:
-                matched = protocol.matching(choice.distance) if method == "gpi-g" else {}
+                matched = tables.matching(choice.distance) if method == "gpi-g" else {}
                 jobs.append({**one, "method": method, **matched})
     return jobs
 
@@ -72,7 +66,7 @@ def run(settings: Settings) -> Row:
     from goodprior.baselines import bayesian_search
     from goodprior.priors import GaussianPrior
 
-    problem, _, _ = protocol.problem_and_test(settings)
+    problem, _, _ = problem_and_test(settings)
     key = jax.random.key(settings["seed"])
     network, method = problem.network(settings, key), settings["method"]
     evaluate = _validation(problem, network, settings, key)
@@ -126,7 +120,7 @@ def _timed(trials: Iterator["Trial"]) -> Iterator["Trial"]:
         started = time.perf_counter()
 
 
-def table(rows: "pd.DataFrame") -> "pd.DataFrame":
+def table(rows: Frame) -> Frame:
     """How many priors each way has tried, the best NLL, and the hours of one core."""
     import pandas as pd
 
@@ -144,7 +138,7 @@ def table(rows: "pd.DataFrame") -> "pd.DataFrame":
     )
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """Validation NLL against the time spent: single trials, and the best so far."""
     import numpy as np
 
@@ -202,7 +196,7 @@ STUDY = Study(
     figures=figures,
     table=table,
     keys=("dataset", "method"),
-    cost=lambda s: s.get("trials", 1) * protocol.table_cost(s),
+    cost=lambda s: s.get("trials", 1) * tables.table_cost(s),
     remarks="`--per-parameter 5` is a smaller grid, of 625 priors; its points are among those of "
     "9. The NLL is on the original scale, of a fifth of split 0's training rows. Bayesian "
     "optimisation is one job, since each of its trials needs those before, and needs the extra "

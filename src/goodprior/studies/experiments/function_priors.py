@@ -1,14 +1,8 @@
 """What functions N(0, 1) weights mean, by depth, beside Gaussian processes: figure 1."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
-from goodprior.studies.protocols.methods import LABELS, MATCHED
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.protocols.method_names import LABELS, MATCHED
 from goodprior.studies.protocols.problems import distance_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 KERNELS = ("rbf", "matern12")
 RANGE, POINTS, SHOWN = 5.0, 100, 5
@@ -70,7 +64,7 @@ def run(settings: Settings) -> Row:
     }
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """A row per prior, a column per depth; the processes below."""
     import numpy as np
 

@@ -1,15 +1,9 @@
 """Critic and prior tuned in turn or together (appendix B.5): figure 21."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
-from goodprior.studies.protocols import tables as protocol
-from goodprior.studies.protocols.mmd_trace import Watch
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.protocols import tables
+from goodprior.studies.protocols.mmd_trace import MMDTrace
 from goodprior.studies.protocols.problems import matched_prior
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 LABELS = {"separate": "separate (paper)", "joint": "joint", "energy": "energy distance"}
 SIZES = {
@@ -21,10 +15,7 @@ SIZES = {
 def grid(choice: Choice) -> list[Settings]:
     """Each strategy on each set; the joint one takes a critic's share of steps as well."""
     return [
-        {
-            **protocol.two_layers(dataset, strategy, split),
-            **SIZES[choice.preset],
-        }
+        {**tables.two_layers(dataset, strategy, split), **SIZES[choice.preset]}
         for dataset in choice.datasets
         for split in range(choice.splits or 1)
         for strategy in choice.methods
@@ -37,25 +28,25 @@ def run(settings: Settings) -> Row:
 
     from goodprior.matching import Wasserstein
 
-    watch = Watch(settings, settings["draws"])
+    trace = MMDTrace(settings, settings["draws"])
     distance = {
         "separate": Wasserstein(restart=True),
         "joint": Wasserstein(critic_steps=1),
         "energy": "energy",
     }[settings["method"]]
-    options = {"distance": distance, "on_prior": watch, "schedule": {"steps": settings["steps"]}}
-    _, matched = matched_prior("gpi-g", watch.problem, settings, watch.key, **options)
+    options = {"distance": distance, "on_prior": trace, "schedule": {"steps": settings["steps"]}}
+    _, matched = matched_prior("gpi-g", trace.problem, settings, trace.key, **options)
     assert matched is not None
-    mmd = watch.course["mmd_paper"]
+    mmd = trace.values["mmd_paper"]
     return {
         "mmd_last": mmd[-1],
         "mmd_late_std": np.std(mmd[len(mmd) // 2 :]),
         "match_seconds": matched.history.seconds,
-        **watch.course,
+        **trace.values,
     }
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """Squared MMD against the step, a panel per data set."""
     from goodprior.studies.reports.figures import curves
 
@@ -68,7 +59,7 @@ STUDY = Study(
     title="Critic and prior tuned in turn or together",
     shows="figure 21",
     presets={
-        "paper": Choice("paper", protocol.REGRESSION, tuple(LABELS), (2,)),
+        "paper": Choice("paper", tables.REGRESSION, tuple(LABELS), (2,)),
         "quick": Choice("quick", ("boston", "concrete"), ("joint", "energy"), (2,)),
     },
     cuts="boston and concrete, 50 steps instead of 200, 500 draws at 100 points instead of 5,000 "

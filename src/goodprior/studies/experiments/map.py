@@ -1,28 +1,22 @@
 """MAP under FG and GPi-G, and early stopping (section 6.7): figures 17 and 19."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Choice, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Study
 from goodprior.studies.experiments import uci_classification, uci_regression
-from goodprior.studies.protocols import tables as protocol
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
+from goodprior.studies.protocols import tables
 
 METHODS = ("early-stopping", "map-fg", "map-gpi-g", "fg", "gpi-g")
 REGRESSION = (uci_regression.RMSE, uci_regression.NLL)
 CLASSIFICATION = (uci_classification.ACCURACY, uci_classification.NLL)
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """A picture for classification and one for regression."""
     from goodprior.studies.reports.figures import dots
 
     found = {}
     for name, datasets, metrics in (
-        ("classification", protocol.CLASSIFICATION, CLASSIFICATION),
-        ("regression", protocol.REGRESSION, REGRESSION),
+        ("classification", tables.CLASSIFICATION, CLASSIFICATION),
+        ("regression", tables.REGRESSION, REGRESSION),
     ):
         part = rows[rows["dataset"].isin(datasets)]
         if part["method"].nunique() > 1:  # nothing to compare otherwise
@@ -35,18 +29,17 @@ STUDY = Study(
     title="MAP under FG and GPi-G, and early stopping, beside the posteriors",
     shows="figures 17 and 19",
     presets={
-        "paper": Choice("paper", (*protocol.REGRESSION, *protocol.CLASSIFICATION), METHODS, (2,)),
+        "paper": Choice("paper", (*tables.REGRESSION, *tables.CLASSIFICATION), METHODS, (2,)),
         "quick": Choice("quick", ("boston", "energy"), METHODS, (2,), splits=2, distance="energy"),
     },
-    cuts=protocol.QUICK_CUTS,
-    grid=protocol.shared_jobs,
-    run=uci_regression.run,
-    homes=("uci-regression", "uci-classification"),
+    cuts=tables.QUICK_CUTS,
+    grid=tables.benchmark_jobs,
+    reuses=("uci-regression", "uci-classification"),
     figures=figures,
     columns=("rmse", "nll_moment", "accuracy", "nll", "crps", "coverage_95", "ece"),
     against=(*REGRESSION, *CLASSIFICATION),
     pairs=(("map-gpi-g", "map-fg"), ("map-gpi-g", "early-stopping")),
-    cost=protocol.table_cost,
+    cost=tables.table_cost,
     remarks="The paper has MAP and early stopping in figures only; the numbers beside ours are of "
     "its tables, for the posteriors. Its jobs are those of uci-regression and uci-classification, "
     "and are kept there.",

@@ -1,15 +1,10 @@
 """Entropies on foreign images (section 6.4): figure 12."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.experiments.cifar10 import METHODS
-from goodprior.studies.protocols import images as protocol
-from goodprior.studies.protocols.methods import LABELS, fit
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
+from goodprior.studies.protocols import images
+from goodprior.studies.protocols.method_names import LABELS
+from goodprior.studies.protocols.methods import fit
 
 SETS = {"own": "MNIST (own: higher is better)", "foreign": "notMNIST (foreign: lower is better)"}
 
@@ -22,7 +17,7 @@ def run(settings: Settings) -> Row:
     from goodprior.evaluation import auroc, entropy_curve
     from goodprior.evaluation.metrics import classification_metrics
     from goodprior.inference import ClassPrediction
-    from goodprior.studies.protocols.image_data import image_problem_and_test
+    from goodprior.studies.protocols.data import image_problem_and_test
 
     problem, X_test, y_test = image_problem_and_test(settings)
     letters = load("notmnist").X[: settings.get("test_rows")]
@@ -44,7 +39,7 @@ def run(settings: Settings) -> Row:
     }
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """The share of predictions up to each entropy, on both sets."""
     import pandas as pd
 
@@ -79,7 +74,7 @@ STUDY = Study(
     cuts="chains of 15,000 steps (6,000 of burn-in, 30 draws 300 apart) instead of 1,010,000; the "
     "ensemble trained for 20 epochs instead of 200, with weight decay 1e-4 instead of the best of "
     "eight; matching by the energy distance",
-    grid=protocol.image_jobs,
+    grid=images.image_jobs,
     run=run,
     figures=figures,
     columns=(
@@ -87,7 +82,7 @@ STUDY = Study(
         *("training_rows", "rhat_max", "seconds_per_step", "seconds"),
     ),
     keys=("network", "method"),
-    cost=protocol.image_cost,
+    cost=images.image_cost,
     remarks="Images are padded to 32 by 32 pixels and standardised by MNIST's mean and deviation. "
     "notMNIST is a sample of 10,000 images. `auroc` is the probability that a foreign image has "
     "the larger entropy. The paper's belief for this experiment is not stated: CIFAR-10's here.",

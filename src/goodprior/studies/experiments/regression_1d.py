@@ -1,14 +1,8 @@
 """One input and a gap (section 5.1): figure 3."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
-from goodprior.studies.protocols.methods import LABELS, MATCHED
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.protocols.method_names import LABELS, MATCHED
 from goodprior.studies.protocols.problems import distance_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 METHODS = ("gp", "fg", "fh", "gpi-g", "gpi-h", "gpi-nf")
 NUMBERS = {  # our columns, as the demo's table names them
@@ -66,7 +60,7 @@ def run(settings: Settings) -> Row:
     }
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """The demo's picture, drawn from the stored numbers."""
     import numpy as np
 

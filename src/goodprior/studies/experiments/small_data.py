@@ -1,17 +1,12 @@
 """CIFAR-10 with few training images (section 6.4): figure 11."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.experiments import uci_classification
-from goodprior.studies.protocols import images as protocol
+from goodprior.studies.protocols import images
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-
-ACCURACY, NLL = (replace(one, table="") for one in (protocol.ACCURACY, protocol.NLL))
+ACCURACY, NLL = (replace(one, table="") for one in (images.ACCURACY, images.NLL))
 METHODS = ("fg", "gpi-g", "fh", "gpi-h", "ensemble")
 
 
@@ -28,7 +23,7 @@ def run(settings: Settings) -> Row:
     return uci_classification.run(settings)
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """Accuracy and NLL against the number of training images, a column per network."""
     from goodprior.studies.reports.image_figures import by_size
 
@@ -42,7 +37,7 @@ STUDY = Study(
     presets={
         "paper": Choice(
             *("paper", ("cifar10",), METHODS),
-            networks=protocol.NETWORKS,
+            networks=images.NETWORKS,
             sizes=(500, 2000, 5000, 10_000, 20_000, 30_000, 40_000, 50_000),
         ),
         "quick": Choice(
@@ -53,17 +48,17 @@ STUDY = Study(
             distance="energy",
         ),
     },
-    cuts=protocol.QUICK_CUTS.replace("one run instead of four", "three runs instead of four")
+    cuts=images.QUICK_CUTS.replace("one run instead of four", "three runs instead of four")
     + "; 500, 2,000 and 10,000 images; no ensemble",
-    grid=protocol.image_jobs,
+    grid=images.image_jobs,
     run=run,
     figures=figures,
-    columns=protocol.COLUMNS,
+    columns=images.COLUMNS,
     keys=("network", "rows", "method"),
     against=(ACCURACY, NLL),
     pairs=(("gpi-g", "fg"), ("gpi-h", "fh")),
-    cost=protocol.image_cost,
-    remarks=protocol.REMARKS + " As many images of each class, drawn anew in each run. The paper "
+    cost=images.image_cost,
+    remarks=images.REMARKS + " As many images of each class, drawn anew in each run. The paper "
     "has VGG16 and PreResNet20 in a figure whose sizes are not in its text: those here are ours, "
     "and LeNet5 as well.",
 )

@@ -1,14 +1,9 @@
 """UCI classification (section 6.3): figure 8, tables 8 and 10."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Against, Choice, Row, Settings, Study
-from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.protocols import tables
+from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.methods import fit
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 ACCURACY = Against(
     "accuracy",
@@ -26,7 +21,7 @@ def run(settings: Settings) -> Row:
     from goodprior.evaluation.metrics import classification_metrics
     from goodprior.inference import ClassPrediction
 
-    problem, X_test, y_test = protocol.problem_and_test(settings)
+    problem, X_test, y_test = problem_and_test(settings)
     fitted = fit(problem, settings)
     prediction = fitted.predict(X_test)
     assert isinstance(prediction, ClassPrediction)
@@ -34,7 +29,7 @@ def run(settings: Settings) -> Row:
     return {**classification_metrics(prediction, y_test), **fitted.facts, **rows}
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """Accuracy and NLL by data set and method."""
     from goodprior.studies.reports.figures import dots
 
@@ -48,7 +43,7 @@ STUDY = Study(
     presets={
         "paper": Choice(
             "paper",
-            protocol.CLASSIFICATION,
+            tables.CLASSIFICATION,
             ("fg", "fg+ts", "gpi-g", "fh", "gpi-h", "ensemble"),
             (2,),
         ),
@@ -61,7 +56,7 @@ STUDY = Study(
             distance="energy",
         ),
     },
-    cuts=protocol.QUICK_CUTS,
+    cuts=tables.QUICK_CUTS,
     more_methods=(
         "fg+la",
         "gpi-g+la",
@@ -71,13 +66,13 @@ STUDY = Study(
         "map-fg",
         "map-gpi-g",
     ),
-    grid=lambda choice: list(protocol.table_jobs(choice)),
+    grid=lambda choice: list(tables.table_jobs(choice)),
     run=run,
     figures=figures,
     columns=("accuracy", "nll", "ece", "rhat_max", "ess_min"),
     against=(ACCURACY, NLL),
     pairs=(("gpi-g", "fg"), ("gpi-h", "fh")),
-    cost=protocol.table_cost,
+    cost=tables.table_cost,
     remarks="Splits are random, of the sizes of Milios et al. (2018); the paper's own are not "
     "published. Two classes have one output and a logistic likelihood. The temperature of "
     "FG+TS is tuned on a fifth of split 0's training rows.",

@@ -1,14 +1,9 @@
 """UCI regression (section 6.2): figures 6 and 7, tables 7 and 9."""
 
-from typing import TYPE_CHECKING
-
-from goodprior.studies.engine.study import Against, Choice, Row, Settings, Study
-from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.protocols import tables
+from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.methods import fit
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
 NLL = Against("nll_moment", "uci_regression_nll", "test NLL", unit="nats")
 RMSE = Against("rmse", "uci_regression_rmse", "test RMSE", unit="target's units")
@@ -20,14 +15,14 @@ def run(settings: Settings) -> Row:
     from goodprior.evaluation import regression_metrics
     from goodprior.inference import Prediction
 
-    problem, X_test, y_test = protocol.problem_and_test(settings)
+    problem, X_test, y_test = problem_and_test(settings)
     fitted = fit(problem, settings)
     prediction = fitted.predict(X_test)
     assert isinstance(prediction, Prediction)
     return {**regression_metrics(prediction, y_test), **fitted.facts}
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """The benchmark at two hidden layers, and the NLL by depth for the paper's methods."""
     from goodprior.studies.reports.figures import by_depth, dots
 
@@ -47,12 +42,7 @@ STUDY = Study(
     title="UCI regression with 1, 2, 4 and 8 hidden layers",
     shows="figures 6 and 7, tables 7 and 9",
     presets={
-        "paper": Choice(
-            "paper",
-            protocol.REGRESSION,
-            METHODS,
-            (1, 2, 4, 8),
-        ),
+        "paper": Choice("paper", tables.REGRESSION, METHODS, (1, 2, 4, 8)),
         "quick": Choice(
             "quick",
             ("boston", "energy", "concrete"),
@@ -62,7 +52,7 @@ STUDY = Study(
             distance="energy",
         ),
     },
-    cuts=protocol.QUICK_CUTS + ", two hidden layers only",
+    cuts=tables.QUICK_CUTS + ", two hidden layers only",
     more_methods=(
         "fbnn",
         "la-ggn",
@@ -73,13 +63,13 @@ STUDY = Study(
         "map-fg",
         "map-gpi-g",
     ),
-    grid=lambda choice: list(protocol.table_jobs(choice)),
+    grid=lambda choice: list(tables.table_jobs(choice)),
     run=run,
     figures=figures,
     columns=("rmse", "nll_moment", "nll", "crps", "coverage_95", "rhat_max", "ess_min"),
     against=(NLL, RMSE),
     pairs=(("gpi-g", "fg"), ("gpi-h", "fh")),
-    cost=protocol.table_cost,
+    cost=tables.table_cost,
     remarks="The paper's NLL is that of one Gaussian with the mixture's mean and variance "
     "(`nll_moment`); `nll` is the mixture's own. GPi-NF is in its figure only. The temperature of "
     "FG+TS is tuned on a fifth of split 0's training rows, per data set and depth, by chains of "

@@ -2,17 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from goodprior.studies.engine.study import Choice, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.experiments.uci_regression import NLL, RMSE
-from goodprior.studies.protocols import tables as protocol
-from goodprior.studies.protocols.mmd_trace import Watch
+from goodprior.studies.protocols import tables
+from goodprior.studies.protocols.mmd_trace import MMDTrace
 from goodprior.studies.protocols.problems import matched_prior
 from goodprior.studies.protocols.sampled import sample
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-
     from goodprior.priors import Prior
 
 LABELS = {
@@ -31,10 +28,10 @@ def grid(choice: Choice) -> list[Settings]:
     """Each way of matching on each set, with two hidden layers."""
     return [
         {
-            **protocol.two_layers(dataset, method, split),
-            "noise_variance": protocol.NOISE_VARIANCE[dataset],
+            **tables.two_layers(dataset, method, split),
+            "noise_variance": tables.NOISE_VARIANCE[dataset],
             "batch_size": 32,
-            **protocol.lengths(dataset, choice.preset),
+            **tables.lengths(dataset, choice.preset),
             **SIZES[choice.preset],
         }
         for dataset in choice.datasets
@@ -55,20 +52,20 @@ def run(settings: Settings) -> Row:
     from goodprior.inference import Prediction
     from goodprior.matching import KL, Energy, KLStein, Wasserstein
 
-    watch = Watch(settings, settings["draws_compared"])
-    problem, key = watch.problem, watch.key
+    trace = MMDTrace(settings, settings["draws_compared"])
+    problem, key = trace.problem, trace.key
     course: dict[str, list[float]] = {"posterior_step": [], "nll_course": [], "rmse_course": []}
 
     def look(step: int, prior: "Prior") -> None:
-        watch(step, prior)
+        trace(step, prior)
         if step % settings["posterior_every"]:
             return
         posterior = sample(prior, problem, settings, jax.random.split(key, 4)[3])
-        prediction = posterior.predict(watch.X_test)
+        prediction = posterior.predict(trace.X_test)
         assert isinstance(prediction, Prediction)
         course["posterior_step"].append(step)
-        course["nll_course"].append(nll_moment(prediction, watch.y_test))
-        course["rmse_course"].append(rmse(prediction, watch.y_test))
+        course["nll_course"].append(nll_moment(prediction, trace.y_test))
+        course["rmse_course"].append(rmse(prediction, trace.y_test))
 
     distance = {
         "kl": KL(),
@@ -88,18 +85,18 @@ def run(settings: Settings) -> Row:
         means = np.convolve(values, np.full(10, 0.1), "valid")
         stop = int(np.argmax(means <= 0)) + 10 if (means <= 0).any() else None
     return {
-        "mmd_last": watch.course["mmd_paper"][-1],
-        "mmd_least": min(watch.course["mmd_paper"]),
+        "mmd_last": trace.values["mmd_paper"][-1],
+        "mmd_least": min(trace.values["mmd_paper"]),
         "nll_moment": course["nll_course"][-1],
         "rmse": course["rmse_course"][-1],
         "stop": stop,
-        **watch.calibration(),
-        **watch.course,
+        **trace.calibration(),
+        **trace.values,
         **course,
     }
 
 
-def figures(rows: "pd.DataFrame") -> "dict[str, Figure]":
+def figures(rows: Frame) -> Figures:
     """Squared MMD, and NLL and RMSE of posteriors, against the step."""
     from goodprior.studies.reports.figures import curves
 
@@ -128,7 +125,7 @@ STUDY = Study(
     title="Matching by KL and by Wasserstein",
     shows="figure 5",
     presets={
-        "paper": Choice("paper", protocol.REGRESSION, tuple(LABELS), (2,)),
+        "paper": Choice("paper", tables.REGRESSION, tuple(LABELS), (2,)),
         "quick": Choice("quick", ("boston",), ("kl", "kl-ssge", "energy"), (2,)),
     },
     cuts="boston only, 40 steps instead of 200, 500 draws at 100 points instead of 5,000 at 500, "
@@ -138,7 +135,7 @@ STUDY = Study(
     figures=figures,
     columns=("mmd_last", "mmd_least", "mmd_itself", "mmd_doubled", "stop", "nll_moment", "rmse"),
     keys=("dataset", "method"),
-    cost=lambda s: protocol.table_cost(
+    cost=lambda s: tables.table_cost(
         {
             **s,
             "draws": s["draws"] * (1 + s["steps"] // s["posterior_every"]),

@@ -5,7 +5,7 @@ long the chains are by which the temperature of FG+TS is tuned.
 """
 
 from goodprior.studies.engine.study import Against, Choice, Settings
-from goodprior.studies.protocols.methods import MATCHED, SAMPLED
+from goodprior.studies.protocols.method_names import MATCHED, SAMPLED
 
 NETWORKS = ("lenet5", "preresnet20", "vgg16")
 ROWS = {"mnist": 60_000, "cifar10": 50_000}

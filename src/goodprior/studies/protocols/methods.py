@@ -1,6 +1,7 @@
 """The methods that studies compare, in one table: a name, and a function that fits it.
 
-A new method is one line of `METHODS`, its name of `LABELS`, and its lengths of `protocol`.
+A new method is one line of `METHODS`, its names in `method_names` and its lengths in `tables` or
+`images`.
 """
 
 from functools import partial
@@ -8,28 +9,6 @@ from typing import Any
 
 from goodprior.studies.protocols import sampled, trained
 from goodprior.studies.protocols.problems import Fit, Method, Problem
-
-# As the paper writes them.
-LABELS = {
-    "fg": "FG",
-    "fg+ts": "FG+TS",
-    "gpi-g": "GPi-G",
-    "fh": "FH",
-    "gpi-h": "GPi-H",
-    "gpi-nf": "GPi-NF",
-    "ensemble": "Deep Ensemble",
-    "fbnn": "fBNN",
-    "la-ggn": "LA-GGN",
-    "la-marglik": "LA-MargLik + SGHMC",
-    "fg+la": "FG + LA-GGN",
-    "gpi-g+la": "GPi-G + LA-GGN",
-    "early-stopping": "Early Stopping",
-    "map-fg": "MAP with FG",
-    "map-gpi-g": "MAP with GPi-G",
-    "gp": "GP",
-}
-MATCHED = ("gpi-g", "gpi-h", "gpi-nf", "gpi-g+la", "map-gpi-g")
-SAMPLED = ("fg", "fg+ts", "fh", "la-marglik", "gpi-g", "gpi-h", "gpi-nf")  # by chains
 
 METHODS: dict[str, Method] = {
     **{name: partial(sampled.by_chains, name) for name in ("fg", "fh", "gpi-g", "gpi-h", "gpi-nf")},

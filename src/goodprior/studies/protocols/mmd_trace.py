@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from goodprior.studies.protocols import tables as protocol
+from goodprior.studies.protocols.data import problem_and_test
 
 if TYPE_CHECKING:
     from jaxtyping import Array
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from goodprior.priors import Prior
 
 
-class Watch:
-    """Call it with a step and the prior by then; `course` has what it saw.
+class MMDTrace:
+    """Call it with a step and the prior by then; `values` has what was computed.
 
     The belief is the appendix's, a process with lengthscale sqrt(2 D). The MMD has the paper's
     kernel width sqrt(2 D), and the median distance, which does not depend on the number of points.
@@ -23,7 +23,7 @@ class Watch:
         from goodprior.beliefs import GaussianProcess, rbf
         from goodprior.matching.distances import median_distance
 
-        problem, self.X_test, self.y_test = protocol.problem_and_test(settings)
+        problem, self.X_test, self.y_test = problem_and_test(settings)
         self.width = (2.0 * problem.X.shape[1]) ** 0.5
         self.problem = problem._replace(belief=GaussianProcess(rbf(self.width, 1.0)))
         self.key = jax.random.fold_in(jax.random.key(settings["seed"]), settings["split"])
@@ -32,15 +32,15 @@ class Watch:
         self._x = problem.scaling.inputs(self.X_test[: settings["points"]])
         self._target = self.problem.belief.sample(key_belief, self._x, self._draws)
         self._median = float(median_distance(self._target))
-        self.course: dict[str, list[float]] = {"step": [], "mmd": [], "mmd_paper": []}
+        self.values: dict[str, list[float]] = {"step": [], "mmd": [], "mmd_paper": []}
 
     def __call__(self, step: int, prior: "Prior") -> None:
         import equinox as eqx
 
         functions = eqx.filter_jit(prior.functions)(self._key_prior, self._x, self._draws)
-        self.course["step"].append(step)
-        self.course["mmd"].append(self._mmd(functions, self._median))
-        self.course["mmd_paper"].append(self._mmd(functions, self.width))
+        self.values["step"].append(step)
+        self.values["mmd"].append(self._mmd(functions, self._median))
+        self.values["mmd_paper"].append(self._mmd(functions, self.width))
 
     def _mmd(self, functions: "Array", width: float) -> float:
         import jax

@@ -55,7 +55,7 @@ def _tuned_temperature(settings: tuple[tuple[str, Any], ...]) -> float:
     import jax
 
     from goodprior.baselines import TEMPERATURES, tune
-    from goodprior.studies.protocols.tables import problem_and_test
+    from goodprior.studies.protocols.data import problem_and_test
 
     first = {**dict(settings), "split": 0}
     names = ("burn_in", "draws", "thinning")

@@ -2,12 +2,8 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from goodprior.studies.engine.study import Choice, Settings
-from goodprior.studies.protocols.image_data import image_problem_and_test
-from goodprior.studies.protocols.methods import MATCHED, SAMPLED
-from goodprior.studies.protocols.problems import Problem, classification_problem, regression_problem
+from goodprior.studies.protocols.method_names import MATCHED, SAMPLED
 
 # Smallest first. Noise variances on standardised targets are those of the paper's tables 7 and 9.
 NOISE_VARIANCE = {
@@ -122,12 +118,14 @@ def table_jobs(choice: Choice) -> Iterator[Settings]:
                     yield table_settings(dataset, method, depth, split, choice)
 
 
-def shared_jobs(choice: Choice) -> list[Settings]:
-    """The same, named as jobs of the benchmark that they belong to."""
-    return [{"study": home_of(settings["dataset"]), **settings} for settings in table_jobs(choice)]
+def benchmark_jobs(choice: Choice) -> list[Settings]:
+    """The same, as jobs of the benchmark that a data set belongs to."""
+    return [
+        {"study": benchmark_of(settings["dataset"]), **settings} for settings in table_jobs(choice)
+    ]
 
 
-def home_of(dataset: str) -> str:
+def benchmark_of(dataset: str) -> str:
     """The benchmark that a data set belongs to."""
     return "uci-regression" if dataset in NOISE_VARIANCE else "uci-classification"
 
@@ -163,33 +161,3 @@ def table_cost(settings: Settings) -> float:
     steps += 200 * settings.get("epochs", 0)
     matching = 20_000 * (10 if settings.get("distance") == "wasserstein" else 1)
     return weights * (5000 + steps + (matching if settings.get("distance") else 0)) * 1e-9
-
-
-def problem_and_test(settings: Settings) -> tuple[Problem, np.ndarray, np.ndarray]:
-    """The training rows of the job's split as a problem, and the test rows `X, y`."""
-    dataset, split = settings["dataset"], settings["split"]
-    if "network" in settings:
-        return image_problem_and_test(settings)
-    if dataset in NOISE_VARIANCE:
-        X, y, X_test, y_test = regression_split(dataset, split)
-        noise_variance = settings.get("noise_variance", NOISE_VARIANCE[dataset])
-        return regression_problem(X, y, noise_variance), X_test, y_test
-    X, y, X_test, y_test = classification_split(dataset, split)
-    return classification_problem(X, y, CLASSES.get(dataset, 2)), X_test, y_test
-
-
-def regression_split(dataset: str, split: int) -> tuple[np.ndarray, ...]:
-    """`X, y, X_test, y_test` of a published split."""
-    from goodprior.data import load
-
-    return load(dataset).split(split)
-
-
-def classification_split(dataset: str, split: int) -> tuple[np.ndarray, ...]:
-    """`X, y, X_test, y_test`, drawn with the split's number as the seed."""
-    from goodprior.data import load
-    from goodprior.data.splits import random_parts
-
-    data = load(dataset)
-    train, test = random_parts(len(data.X), SIZES[dataset], seed=split)
-    return data.X[train], data.y[train], data.X[test], data.y[test]

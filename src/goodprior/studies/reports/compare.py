@@ -7,7 +7,7 @@ import pandas as pd
 
 from goodprior.studies.engine.study import Against
 from goodprior.studies.paper import table as paper_table
-from goodprior.studies.protocols.methods import LABELS
+from goodprior.studies.protocols.method_names import LABELS
 
 CELLS = ("dataset", "network", "rows", "depth")  # what tells cells apart, beside the method
 DISAGREES = 1.0  # combined spreads: about three standard errors for ten splits on either side

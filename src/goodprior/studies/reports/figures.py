@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from goodprior import plots
 from goodprior.studies.engine.study import Against
-from goodprior.studies.protocols.methods import LABELS
+from goodprior.studies.protocols.method_names import LABELS
 from goodprior.studies.reports.compare import beside, ranks
 
 LINEAR_BELOW = 1e-3  # where logarithmic axes turn linear

@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 
 from goodprior import plots
 from goodprior.studies.engine.study import Against
-from goodprior.studies.protocols.methods import LABELS
+from goodprior.studies.protocols.method_names import LABELS
 from goodprior.studies.reports.figures import NETWORKS
 
 

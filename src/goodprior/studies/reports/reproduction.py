@@ -1,4 +1,4 @@
-"""`docs/reproduction.md`: for every study what was run, and how it compares. Written by code only.
+"""One Markdown page on all studies: what was run, and how it compares. Written by code only.
 
 Explanations that only people can give stand in `results/<study>/notes.md` and are taken over.
 """
@@ -7,24 +7,27 @@ from pathlib import Path
 
 import pandas as pd
 
+from goodprior import html
 from goodprior.studies.catalogue import MODULES, study
 from goodprior.studies.engine.store import Store
-from goodprior.studies.reports.page import introduction, markdown_table
-from goodprior.studies.reports.report import WINS, Report, gather
+from goodprior.studies.reports.report import Report, gather, introduction
+from goodprior.studies.reports.sections import WINS
 
 HEAD = """# Reproduction
 
 What of the paper has been run again with this package, cell by cell. This page is written by
 `goodprior study reproduction` from `results/`; numbers in its tables are never typed, the remarks
-above them are. The reports with all metrics, settings, versions and run times are
-`results/<study>/report.html`.
+above them are. `goodprior study report STUDY` writes the report of one study, with all metrics,
+settings, versions and run times, to `results/<study>/report.html`.
 """
 
 
 def page(results: Path) -> str:
-    """The page for a folder with one store per study."""
+    """Return the page for a folder with one store per study."""
     studies = {name: study(name) for name in MODULES}
-    reports = {name: gather(one, Store(results / name, one.homes)) for name, one in studies.items()}
+    reports = {
+        name: gather(one, Store(results / name, one.reuses)) for name, one in studies.items()
+    }
     parts = [_part(report, results) for report in reports.values()]
     return "\n".join([HEAD, _overview(reports), _overall(reports), *parts])
 
@@ -88,3 +91,17 @@ def _part(report: Report, results: Path) -> str:
         for caption, table in section.tables:
             lines += [f"{caption}\n", markdown_table(table) + "\n"]
     return "\n".join(lines)
+
+
+def markdown_table(table: pd.DataFrame) -> str:
+    """Return the table in Markdown.
+
+    >>> print(markdown_table(pd.DataFrame({"method": ["FG"], "ours": [2.51234]})))
+    | method | ours |
+    | --- | --- |
+    | FG | 2.512 |
+    """
+    names = [html.heading(column) for column in table.columns]
+    lines = [names, ["---"] * len(names)]
+    lines += [[html.cell(value) for value in row] for row in table.itertuples(index=False)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -1,0 +1,76 @@
+"""What `goodprior fit` reports when it is done: a summary, and what to do next."""
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from goodprior.commands.model_summary import LIMITATIONS, posterior_form
+
+if TYPE_CHECKING:
+    from goodprior.commands.training_table import TrainingTable
+
+
+def fit_result(model: Any, table: "TrainingTable", warned: list[str]) -> dict[str, Any]:
+    """Return what `--json` prints of a fitted estimator."""
+    from goodprior.estimators.base import LEAST_DRAWS
+    from goodprior.pipeline.sampling import is_sampled
+
+    posterior, found = model.posterior_, model.diagnostics_
+    chains, draws = getattr(posterior, "chains", None), getattr(posterior, "draws_per_chain", None)
+    enough = is_sampled(posterior) and posterior.chains * posterior.draws_per_chain >= LEAST_DRAWS
+    return {
+        "task": table.task,
+        "targets": table.names,
+        "rows": len(table.inputs),
+        "inputs": list(table.inputs.columns),
+        "belief": model.belief_.sentence,
+        "prior": model.prior,
+        "method": model.method,
+        "chains": chains,
+        "draws_per_chain": draws,
+        "made_of": posterior_form(model),
+        "stopped": model.stopped_,
+        "diagnostics": None if found is None else found.summary,
+        "convergence": [] if found is None else found.warnings,
+        "loo": model.loo(table.inputs, table.targets) if enough else None,
+        "warnings": warned,
+    }
+
+
+def summary_text(result: dict[str, Any]) -> str:
+    """Return the summary of a result: one line a figure."""
+    lines = [("posterior", result["made_of"])]
+    if (limitation := LIMITATIONS.get(result["method"])) is not None:
+        lines.append(("", limitation))
+    if (found := result["diagnostics"]) is not None:
+        lines.append(("worst R-hat", f"{found['rhat_max']:.2f} (1.00 is best)"))
+        lines.append(("fewest effective draws", f"{found['ess_min']:.0f}"))
+    if (loo := result["loo"]) is not None:
+        rows = result["rows"]
+        each = f"{loo['elpd'] / rows:.3f} ± {loo['se'] / rows:.3f} per row"
+        lines.append(("log density of new rows", f"{each} (PSIS-LOO)"))
+        if loo["pareto_k_high"] > 0:
+            lines.append(("", f"rough for {loo['pareto_k_high']:.0%} of the rows (Pareto k > 0.7)"))
+    lines.append(("time", f"{result['seconds']:.0f} s"))
+    return "\n" + "\n".join(f"  {name:<24} {value}" for name, value in lines) + "\n"
+
+
+def next_steps(result: dict[str, Any], data: Path, checkpoint: Path | None) -> str:
+    """Return the commands that one may want to run after a fit."""
+    model = quote(result["out"])
+    lines = [f"model: {result['out']}"]
+    if result["stopped"]:
+        more = (
+            "the same command goes on from there"
+            if checkpoint
+            else "with --checkpoint FOLDER the same command could go on from there"
+        )
+        lines.append(f"  sampling ended early because {result['stopped']}; {more}")
+    elif result["convergence"]:
+        longer = (
+            "leave out --quick" if result["quick"] else f"--draws {4 * result['draws_per_chain']}"
+        )
+        lines.append(f"  to sample longer: {longer}")
+    lines.append(f"next:  goodprior show {model} {quote(str(data))} --out report.html")
+    lines.append(f"       goodprior predict {model} NEW.csv --out predictions.csv")
+    return "\n".join(lines)

@@ -1,0 +1,59 @@
+"""A fitted model in a few lines: what it is, and whether its draws can be trusted."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from goodprior.commands.model_file import ModelFile
+
+LIMITATIONS = {
+    "map": "one network only: error bars are of the noise, not of the function",
+    "ensemble": "the networks differ by where they started, which is no posterior",
+    "laplace": "a Gaussian around one mode stands for the posterior",
+    "fbnn": "independent weights stand for the posterior, which makes error bars too narrow",
+}
+
+
+def summary_lines(file: "ModelFile") -> str:
+    """Return what the model is, and what is wrong with it, in a few lines."""
+    lines = [one_sentence(file)]
+    if file.columns is not None:
+        lines.append(file.columns.describe())
+    lines.append(f"belief: {file.model.belief_}")
+    return "\n".join([*lines, *(f"warning: {text}" for text in model_warnings(file.model))])
+
+
+def one_sentence(file: "ModelFile") -> str:
+    """Return targets, rows, prior and draws in one sentence."""
+    model = file.model
+    of = f" of {', '.join(file.targets)}" if file.targets else ""
+    on = f" on {file.rows} rows" if file.rows else ""
+    prior = model.prior if isinstance(model.prior, str) else type(model.prior).__name__
+    under = f"prior {prior}, " if hasattr(model, "prior_") else ""
+    return f"{model.TASK}{of}{on}: {under}{model.method}, {posterior_form(model)}"
+
+
+def posterior_form(model: Any) -> str:
+    """Return what stands for the posterior."""
+    posterior = model.posterior_
+    if model.method == "map":
+        return "one network"
+    if model.method == "ensemble":
+        return f"{posterior.chains} networks"
+    if model.method == "laplace":
+        return "a Gaussian around one network"
+    if model.method == "fbnn":
+        return f"{posterior.draws_per_chain} draws of a variational posterior"
+    return f"{posterior.chains} chains of {posterior.draws_per_chain} draws"
+
+
+def model_warnings(model: Any) -> list[str]:
+    """Return all that one should know before trusting the draws."""
+    if model.diagnostics_ is not None:
+        found = list(model.diagnostics_.warnings)
+    elif model.method in LIMITATIONS:
+        found = [LIMITATIONS[model.method]]
+    else:
+        found = ["there are too few draws to be diagnosed"]
+    if getattr(model, "stopped_", None):
+        found.append(f"sampling ended early because {model.stopped_}")
+    return found

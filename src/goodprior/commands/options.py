@@ -1,0 +1,119 @@
+"""Arguments and options of the commands, with their help."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class PriorName(StrEnum):
+    FG = "fg"
+    FH = "fh"
+    GPI_G = "gpi-g"
+    GPI_H = "gpi-h"
+    GPI_NF = "gpi-nf"
+
+
+class TaskName(StrEnum):
+    AUTO = "auto"
+    REGRESSION = "regression"
+    CLASSIFICATION = "classification"
+
+
+class MethodName(StrEnum):
+    SGHMC = "sghmc"
+    NUTS = "nuts"
+    LAPLACE = "laplace"
+    ENSEMBLE = "ensemble"
+    FBNN = "fbnn"
+    MAP = "map"
+
+
+class DistanceName(StrEnum):
+    ENERGY = "energy"
+    WASSERSTEIN = "wasserstein"
+
+
+Seed = Annotated[int, typer.Option(help="Seed of all random numbers.", min=0)]
+AsJSON = Annotated[
+    bool, typer.Option("--json", help="One JSON object on stdout, the rest on stderr.")
+]
+ModelPath = Annotated[
+    Path, typer.Argument(help="A file that `goodprior fit` wrote.", exists=True, dir_okay=False)
+]
+
+# Of `fit`
+TrainingData = Annotated[
+    Path,
+    typer.Argument(
+        help="A CSV file (or .tsv, .txt, .gz) whose first line has the names of the columns.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
+Target = Annotated[
+    list[str], typer.Option(metavar="NAME", help="The column to predict; repeat it for several.")
+]
+Prior = Annotated[
+    PriorName,
+    typer.Option(help="gpi-…: matched to the belief. fg, fh: the usual, knowing nothing."),
+]
+Belief = Annotated[
+    str | None,
+    typer.Option(
+        help="What functions are like: smooth (the default), rough, or lengths and heights in "
+        'the columns\' own units, such as "lengthscale.age=10, amplitude=3".'
+    ),
+]
+Task = Annotated[TaskName, typer.Option(help="auto: text and few whole numbers are classes.")]
+Method = Annotated[
+    MethodName,
+    typer.Option(
+        help="sghmc and nuts sample. laplace, ensemble and fbnn (for numbers) approximate. "
+        "map: one network, fast, no error bars."
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A column to leave out; repeat it for several."),
+]
+Impute = Annotated[
+    bool, typer.Option("--impute", help="Fill gaps with medians and most frequent values.")
+]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="A first look: a small network and short chains.")
+]
+Draws = Annotated[
+    int | None, typer.Option(help="Draws to keep per chain; more of them take longer.", min=2)
+]
+Budget = Annotated[
+    float | None, typer.Option(help="Seconds after which sampling ends with what there is.")
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        help="A folder in which progress is kept: the same command goes on after a stop.",
+        file_okay=False,
+    ),
+]
+ModelOut = Annotated[Path, typer.Option(help="Where to write the model.", dir_okay=False)]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="No progress and no summary; warnings remain.")
+]
+
+# Of `predict`
+NewData = Annotated[
+    Path,
+    typer.Argument(
+        help="A table with the columns of the training table.", exists=True, dir_okay=False
+    ),
+]
+PredictionsOut = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where to write the table. Default: predictions.csv, or with --json nowhere.",
+        dir_okay=False,
+    ),
+]
+Level = Annotated[float, typer.Option(help="How often an observation lies between low and high.")]

@@ -1,0 +1,125 @@
+"""The training table of `goodprior fit`: inputs and targets from a file, and what they are."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from goodprior.data.table.encode import Columns
+
+
+@dataclass(frozen=True)
+class TrainingTable:
+    """A table as inputs and targets, and what was understood of it."""
+
+    inputs: "pd.DataFrame"
+    targets: "np.ndarray"
+    names: list[str]  # of the targets
+    columns: "Columns"
+    constant: list[str]  # columns with the same value in every row, which are left out
+    counters: list[str]  # inputs that go up by one from row to row
+    task: Literal["regression", "classification"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a model file keeps of it, as `columns_` of the estimator."""
+        return self.columns.to_dict() | {"targets": self.names, "rows": len(self.inputs)}
+
+
+def read_training_table(
+    data: Path, targets: list[str], drop: list[str], impute: bool, task: str
+) -> TrainingTable:
+    """Read a file as inputs and targets.
+
+    Parameters
+    ----------
+    data
+        A text file with a table.
+    targets
+        Names of the columns to predict.
+    drop
+        Names of columns to leave out, beside those with the same value in every row.
+    impute
+        Whether to fill in missing values.
+    task
+        `"regression"`, `"classification"`, or `"auto"` to go by the targets.
+
+    Raises
+    ------
+    ValueError
+        If the table cannot be read, or does not suit the task.
+    """
+    import pandas as pd
+
+    from goodprior.data.table.encode import Columns
+    from goodprior.data.table.read import read_table
+    from goodprior.data.table.targets import target_values
+
+    frame = read_table(data)
+    names = list(dict.fromkeys(targets))
+    y = target_values(frame, names[0] if len(names) == 1 else names)
+    others = [name for name in frame.columns if name not in (*names, *drop)]
+    constant = [name for name in others if frame[name].nunique() == 1]
+    if constant and len(constant) == len(others):
+        raise ValueError(f"{', '.join(others)}: the same value in every row, nothing to learn from")
+    columns, matrix = Columns.fit_transform(
+        frame, target=names, impute=impute, drop=[*drop, *constant]
+    )
+    inputs = pd.DataFrame(matrix, columns=columns.names)
+    counters = _counters(frame[others])
+    return TrainingTable(inputs, y, names, columns, constant, counters, _task(task, y, names[0]))
+
+
+def _task(task: str, y: "np.ndarray", name: str) -> Literal["regression", "classification"]:
+    """The task, once the targets are known to suit it."""
+    import numpy as np
+
+    from goodprior.data.table.targets import looks_like_classes
+
+    if task == "regression" and y.dtype.kind not in "fiub":
+        raise ValueError(
+            f"--task regression needs numbers, and {name} holds text such as {str(y[0])!r}"
+        )
+    if task == "classification" and y.ndim > 1:
+        raise ValueError("--task classification takes one --target")
+    if task == "classification" and y.dtype.kind == "f" and (y % 1).any():
+        raise ValueError(
+            f"--task classification needs labels, and {name} holds {y[y % 1 != 0][0]:g}"
+        )
+    if task == "regression" or (task == "auto" and not looks_like_classes(y)):
+        return "regression"
+    if (classes := len(np.unique(y))) > len(y) / 2:
+        raise ValueError(
+            f"{name} has {classes} different values in {len(y)} rows, such as {str(y[0])!r}: "
+            "too many to be classes" + " (--task regression?)" * (y.dtype.kind in "fiu")
+        )
+    return "classification"
+
+
+def _counters(frame: Any) -> list[str]:
+    numbers = frame.select_dtypes("integer")
+    return [name for name in numbers if len(frame) > 2 and (numbers[name].diff()[1:] == 1).all()]
+
+
+def describe_table(table: TrainingTable) -> str:
+    """Return a few lines on columns and targets."""
+    import numpy as np
+
+    lines = [f"{len(table.inputs)} rows, {table.columns.describe()}"]
+    if table.constant:
+        lines.append(f"  left out, the same value in every row: {', '.join(table.constant)}")
+    for name in table.counters:
+        lines.append(f"  {name} only counts the rows? then leave it out: --drop {quote(name)}")
+    names = ", ".join(table.names)
+    if table.task == "regression":
+        lines.append(f"regression: numbers for {names}")
+    else:
+        classes = [str(value) for value in np.unique(table.targets)]
+        shown = ", ".join(classes[:10]) + ", …" * (len(classes) > 10)
+        lines.append(f"classification: {names} is one of {shown}")
+        if table.targets.dtype.kind in "fiu":
+            lines.append("  (--task regression if these are amounts rather than labels)")
+    return "\n".join(lines)

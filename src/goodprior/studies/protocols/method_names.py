@@ -1,0 +1,23 @@
+"""The names of the methods that studies compare, and what they need."""
+
+# As the paper writes them.
+LABELS = {
+    "fg": "FG",
+    "fg+ts": "FG+TS",
+    "gpi-g": "GPi-G",
+    "fh": "FH",
+    "gpi-h": "GPi-H",
+    "gpi-nf": "GPi-NF",
+    "ensemble": "Deep Ensemble",
+    "fbnn": "fBNN",
+    "la-ggn": "LA-GGN",
+    "la-marglik": "LA-MargLik + SGHMC",
+    "fg+la": "FG + LA-GGN",
+    "gpi-g+la": "GPi-G + LA-GGN",
+    "early-stopping": "Early Stopping",
+    "map-fg": "MAP with FG",
+    "map-gpi-g": "MAP with GPi-G",
+    "gp": "GP",
+}
+MATCHED = ("gpi-g", "gpi-h", "gpi-nf", "gpi-g+la", "map-gpi-g")
+SAMPLED = ("fg", "fg+ts", "fh", "la-marglik", "gpi-g", "gpi-h", "gpi-nf")  # by chains
