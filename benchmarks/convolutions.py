@@ -27,11 +27,11 @@ from pathlib import Path
 import jax
 import numpy as np
 import pandas as pd
+from goodprior.inference.samplers.sghmc_run import SGHMCRun
 
 import goodprior as gp
 from goodprior.inference.batches import InMemory
 from goodprior.inference.density import Density
-from goodprior.inference.samplers.sghmc_run import SGHMCRun
 from goodprior.networks import IMAGE_NETWORKS
 
 BATCH = {"lenet5": 128, "preresnet20": 128, "vgg16": 32}

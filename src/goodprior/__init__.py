@@ -68,6 +68,9 @@ _ROOMS = {
         "Likelihood",
         "Posterior",
         "Prediction",
+        "Sampler",
+        "SamplerReport",
+        "SamplingError",
         "StopSampling",
         "StudentT",
         "sample_posterior",
@@ -89,6 +92,17 @@ _ROOMS = {
         "laplace_at",
         "tune",
     ),
+    "pipeline": (
+        "FBNN",
+        "MAP",
+        "EarlyStopping",
+        "Ensemble",
+        "Fit",
+        "Laplace",
+        "NetworkSpec",
+        "Problem",
+        "fit_posterior",
+    ),
     "devices": ("use_all_cores",),
     "estimators": ("BNNClassifier", "BNNRegressor", "load", "save"),
 }
@@ -107,6 +121,7 @@ if TYPE_CHECKING:
     from goodprior.inference import *  # noqa: F403
     from goodprior.matching import *  # noqa: F403
     from goodprior.networks import *  # noqa: F403
+    from goodprior.pipeline import *  # noqa: F403
     from goodprior.priors import *  # noqa: F403
 
 

@@ -21,9 +21,9 @@ from goodprior.baselines.point_estimate import (
 from goodprior.baselines.training import Rate
 from goodprior.data.scaling import Scaling
 from goodprior.inference.batches import InMemory
-from goodprior.inference.chains import Progress
 from goodprior.inference.likelihoods import Likelihood
 from goodprior.inference.posterior import Posterior
+from goodprior.inference.sample import Progress
 from goodprior.networks import Architecture
 from goodprior.priors import GaussianPrior
 
@@ -159,4 +159,4 @@ def _validation_nlls(
     each = jax.vmap(jax.vmap(posterior.likelihood.log_prob), in_axes=(0, None))(outputs, held.y)
     each = each.reshape(ensembles, -1, held.rows)
     mixture = jax.scipy.special.logsumexp(each, axis=1) - jnp.log(each.shape[1])
-    return -jnp.average(mixture, axis=1, weights=held.weights)
+    return -jnp.average(mixture, axis=1, weights=held.row_weights)

@@ -15,9 +15,9 @@ from goodprior.baselines.curvature import Curvature, Precisions
 from goodprior.baselines.point_estimate import NegativeLogPosterior, one_member, start
 from goodprior.baselines.training import Rate, Training
 from goodprior.inference.batches import InMemory
-from goodprior.inference.chains import Progress
 from goodprior.inference.density import Density
 from goodprior.inference.likelihoods import Gaussian, Likelihood
+from goodprior.inference.sample import Progress
 from goodprior.networks import Architecture
 from goodprior.priors import GaussianPrior
 

@@ -20,9 +20,9 @@ from goodprior.beliefs.fit import fit_belief
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.data.scaling import Scaling
 from goodprior.fast_normal import fast_normal
-from goodprior.inference.chains import Progress
 from goodprior.inference.likelihoods import Gaussian
 from goodprior.inference.posterior import Posterior
+from goodprior.inference.sample import Progress
 from goodprior.matching.kl import KLStein, SteinDivergence
 from goodprior.networks import Architecture
 from goodprior.priors import GaussianPrior

@@ -31,9 +31,9 @@ from goodprior.baselines.point_estimate import fit_map, in_memory
 from goodprior.baselines.training import Rate
 from goodprior.data.scaling import Scaling
 from goodprior.inference.batches import InMemory
-from goodprior.inference.chains import Progress
 from goodprior.inference.likelihoods import Binary, Categorical, Gaussian, Likelihood
 from goodprior.inference.posterior import Posterior
+from goodprior.inference.sample import Progress
 from goodprior.networks.batch_norm import has_batch_norm
 from goodprior.priors import GaussianPrior
 

@@ -14,10 +14,11 @@ from goodprior.baselines.training import Objective, Rate, Training
 from goodprior.data.scaling import Scaling
 from goodprior.data.splits import hold_out
 from goodprior.inference.batches import InMemory
-from goodprior.inference.chains import Progress, check_data
 from goodprior.inference.density import Density
 from goodprior.inference.likelihoods import Likelihood
 from goodprior.inference.posterior import Posterior, reference_rows
+from goodprior.inference.sample import Progress
+from goodprior.inference.validation import training_data
 from goodprior.networks import Architecture
 from goodprior.priors import GaussianPrior, Prior
 from goodprior.priors.base import Latent
@@ -267,7 +268,7 @@ def in_memory(
     row_weights: object = None,
 ) -> InMemory:
     """The checked rows, which must fit into memory."""
-    data = check_data(prior, likelihood, X, y, scaling, row_weights)
+    data = training_data(prior, likelihood, X, y, scaling, row_weights)
     if not isinstance(data, InMemory):
         raise ValueError("training shuffles all rows, so X must fit into memory: numpy.asarray(X)")
     return data
@@ -276,7 +277,7 @@ def in_memory(
 def split_validation(key: PRNGKeyArray, data: InMemory, share: float) -> tuple[InMemory, InMemory]:
     """Rows to train on, and rows to validate on."""
     kept, held = map(data.part, hold_out(key, data.rows, share))
-    if held.weights is not None and not bool((held.weights > 0).any()):
+    if held.row_weights is not None and not bool((held.row_weights > 0).any()):
         raise ValueError(
             f"all of the {held.rows} validation rows have a weight of zero: leave rows without "
             "weight out of X and y"

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from goodprior import checks
 from goodprior.inference.batches import InMemory
-from goodprior.inference.chains import Progress
+from goodprior.inference.sample import Progress
 from goodprior.networks import vectorize
 
 CHUNK = 10  # epochs per compiled chunk; progress is reported between chunks

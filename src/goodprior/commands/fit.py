@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from goodprior.commands.training_table import TrainingTable
 
 # For a first look. What it cuts is printed when it is used.
-QUICK = {"hidden": (20, 20), "chains": 2, "burn_in": 1000, "draws": 20, "thinning": 100}
+QUICK = {"hidden": (20, 20), "chains": 4, "draws": 10}
 
 
 def fit(
@@ -68,14 +68,15 @@ def fit(
             "budget": budget,
             "random_state": seed,
             "verbose": int(not quiet),
-            **(QUICK if quick else {}),
+            **(_quick(method) if quick else {}),
             **({} if draws is None else {"draws": draws}),
         }
         table = read_training_table(data, target, drop or [], impute, task.value)
         say(describe_table(table))
         say(_describe_belief(settings, table))
         if quick:
-            say(_describe_quick())
+            cuts = ", ".join(f"{name} {value}" for name, value in _quick(method).items())
+            say(f"--quick, for a first look only: {cuts}")
         prepare()
         model = _fit_and_save(table, settings, checkpoint, out)
     with report_errors(f"stopped; the model is saved: {out}"), report_warnings():
@@ -130,9 +131,9 @@ def _describe_belief(settings: dict[str, Any], table: "TrainingTable") -> str:
     return f"{text}\n  (the prior {prior} makes no use of it)"
 
 
-def _describe_quick() -> str:
-    from goodprior.estimators import BNNRegressor
+def _quick(method: MethodName) -> dict[str, Any]:
+    """The settings of a first look, of those that the method takes notice of."""
+    from goodprior.pipeline import parse_method
 
-    usual = BNNRegressor().get_params()
-    cuts = (f"{name} {value} instead of {usual[name]}" for name, value in QUICK.items())
-    return f"--quick, for a first look only: {', '.join(cuts)}"
+    uses = parse_method(method.value).uses
+    return {name: value for name, value in QUICK.items() if name == "hidden" or name in uses}

@@ -12,12 +12,11 @@ if TYPE_CHECKING:
 
 def fit_result(model: Any, table: "TrainingTable", warned: list[str]) -> dict[str, Any]:
     """Return what `--json` prints of a fitted estimator."""
-    from goodprior.estimators.base import LEAST_DRAWS
-    from goodprior.pipeline.sampling import is_sampled
+    from goodprior.evaluation.loo import LEAST_DRAWS
 
     posterior, found = model.posterior_, model.diagnostics_
     chains, draws = getattr(posterior, "chains", None), getattr(posterior, "draws_per_chain", None)
-    enough = is_sampled(posterior) and posterior.chains * posterior.draws_per_chain >= LEAST_DRAWS
+    enough = found is not None and chains * draws >= LEAST_DRAWS
     return {
         "task": table.task,
         "targets": table.names,
@@ -32,7 +31,7 @@ def fit_result(model: Any, table: "TrainingTable", warned: list[str]) -> dict[st
         "stopped": model.stopped_,
         "diagnostics": None if found is None else found.summary,
         "convergence": [] if found is None else found.warnings,
-        "loo": model.loo(table.inputs, table.targets) if enough else None,
+        "loo": model.loo(table.inputs, table.targets)._asdict() if enough else None,
         "warnings": warned,
     }
 
@@ -50,7 +49,8 @@ def summary_text(result: dict[str, Any]) -> str:
         each = f"{loo['elpd'] / rows:.3f} ± {loo['se'] / rows:.3f} per row"
         lines.append(("log density of new rows", f"{each} (PSIS-LOO)"))
         if loo["pareto_k_high"] > 0:
-            lines.append(("", f"rough for {loo['pareto_k_high']:.0%} of the rows (Pareto k > 0.7)"))
+            limit, share = loo["pareto_k_limit"], loo["pareto_k_high"]
+            lines.append(("", f"unreliable for {share:.0%} of the rows (Pareto k > {limit:.2f})"))
     lines.append(("time", f"{result['seconds']:.0f} s"))
     return "\n" + "\n".join(f"  {name:<24} {value}" for name, value in lines) + "\n"
 

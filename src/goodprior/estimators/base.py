@@ -17,8 +17,8 @@ from goodprior.baselines import LaplacePosterior
 from goodprior.beliefs.spec import ParsedBelief, Task, fitted_to_rows, parse_belief
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
-from goodprior.estimators.files import save
 from goodprior.estimators.figures import plot_posterior, plot_prior
+from goodprior.estimators.files import save
 from goodprior.estimators.settings import Settings, refuse
 from goodprior.estimators.validation import column_name, refuse_bad_columns, warn_if_far
 from goodprior.evaluation import LOO, Diagnostics, diagnose, loo

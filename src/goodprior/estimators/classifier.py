@@ -101,9 +101,9 @@ class BNNClassifier(ClassifierMixin, BNN):
         return self.classes_[best]
 
     def predict_uncertainty(self, X: Any) -> dict[str, np.ndarray]:
-        """The `entropy` of the probabilities in nats, and its `epistemic` part (mutual information).
+        """The `entropy` of the probabilities in nats, and its `epistemic` part.
 
-        More data could remove the latter.
+        More data could remove the latter (the mutual information).
 
         Parameters
         ----------

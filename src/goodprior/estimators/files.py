@@ -7,8 +7,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from goodprior import storage
-from goodprior.estimators.classifier import BNNClassifier
-from goodprior.estimators.regressor import BNNRegressor
 from goodprior.priors import Prior
 
 ESTIMATORS = ("BNNRegressor", "BNNClassifier")

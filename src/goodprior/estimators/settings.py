@@ -106,8 +106,12 @@ class Settings(BaseEstimator):
             isinstance(width, int | np.integer) and width > 0 for width in widths
         )
         return [
-            None if good else f"hidden must be a sequence of widths such as (50, 50); got {widths!r}",
-            None if callable(self.activation) else _word("activation", self.activation, ACTIVATIONS),
+            None
+            if good
+            else f"hidden must be a sequence of widths such as (50, 50); got {widths!r}",
+            None
+            if callable(self.activation)
+            else _word("activation", self.activation, ACTIVATIONS),
         ]
 
     def network_spec(self) -> Any:

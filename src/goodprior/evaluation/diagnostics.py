@@ -5,13 +5,13 @@ All of it is computed on the probe trace, function values at some training point
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from arviz_stats.base.array import array_stats
 from jaxtyping import Float
 
 from goodprior.inference.posterior import Posterior
+from goodprior.inference.samplers.base import SamplerReport
 
 MAX_RHAT = 1.1
 MIN_ESS = 100
@@ -39,7 +39,7 @@ class Diagnostics:
     rhat: Float[np.ndarray, " values"]
     ess: Float[np.ndarray, " values"]
     mcse: Float[np.ndarray, " values"]
-    sampler: dict[str, Any]
+    sampler: SamplerReport
     chains: int
 
     @property
@@ -51,7 +51,7 @@ class Diagnostics:
             "ess_min": float(self.ess.min()),
             "ess_median": float(np.median(self.ess)),
             "mcse_max": float(self.mcse.max()),
-            **{k: v for k, v in self.sampler.items() if isinstance(v, int | float)},
+            **self.sampler.numbers,
         }
 
     @property
@@ -80,17 +80,16 @@ class Diagnostics:
             )
 
     def _sampler(self) -> Iterator[str]:
-        asked = self.sampler.get("temperature", 1.0)
-        middle = self.sampler.get("temperature_50", asked)
-        if abs(middle / asked - 1) > 0.1:
+        asked, middle = self.sampler.temperature, self.sampler.temperature_50
+        if middle is not None and abs(middle / asked - 1) > 0.1:
             yield (
                 f"the median sampled temperature is {middle:.3g} (expected {asked:g}): reduce "
                 "step_size or increase batch_size"
             )
-        kinetic = self.sampler.get("kinetic_temperature", 1.0)
-        if kinetic > MAX_KINETIC_TEMPERATURE:
+        kinetic = self.sampler.kinetic_temperature
+        if kinetic is not None and kinetic > MAX_KINETIC_TEMPERATURE:
             yield f"kinetic temperature reached {kinetic:.1f} (expected 1): reduce step_size"
-        if divergences := self.sampler.get("divergences", 0):
+        if divergences := self.sampler.divergences:
             yield (
                 f"{divergences} NUTS transitions diverged (expected none), so some regions of the "
                 "posterior may be missed: increase burn_in"
@@ -131,8 +130,9 @@ def diagnose(posterior: Posterior) -> Diagnostics:
     >>> from goodprior.priors import GaussianPrior
     >>> prior = GaussianPrior(Dense(1, 1, key=jax.random.key(0)))
     >>> draws = jax.tree.map(lambda leaf: leaf[None, None], prior.sample(jax.random.key(0)))
+    >>> report = SamplerReport("nuts", steps=200, temperature=1.0, step_size=0.1)
     >>> probe = np.random.default_rng(0).normal(size=(4, 200, 3)).astype(np.float32)
-    >>> diagnose(Posterior(prior, Gaussian(0.1), draws, probe, {})).warnings
+    >>> diagnose(Posterior(prior, Gaussian(0.1), draws, probe, report)).warnings
     []
     """
     trace = np.asarray(posterior.probe, np.float64)  # chains, times, values

@@ -72,7 +72,9 @@ def regression_model(
         learned = Heteroscedastic(LEAST_NOISE_VARIANCE, exp(NOISE_VARIANCE.location))
         return ObservationModel(learned, targets, log_noise_belief(inputs, targets))
     if constant_noise == "by the method":
-        return ObservationModel(Gaussian(exp(NOISE_VARIANCE.location)), targets, None, constant_noise)
+        return ObservationModel(
+            Gaussian(exp(NOISE_VARIANCE.location)), targets, None, constant_noise
+        )
     return ObservationModel(Heteroscedastic(LEAST_NOISE_VARIANCE), targets, None, constant_noise)
 
 

@@ -38,7 +38,6 @@ from goodprior.inference import (
 from goodprior.inference.chains import Chain, RunState
 from goodprior.inference.samplers import nuts, sghmc
 from goodprior.inference.samplers.base import SamplerReport, Totals
-from goodprior.matching import MMD, Energy, Sliced, Wasserstein
 from goodprior.matching import KL, MMD, Energy, KLStein, MatchSchedule, Sliced, Wasserstein
 from goodprior.matching.compare import Comparison
 from goodprior.matching.match import History

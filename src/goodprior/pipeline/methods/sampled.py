@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from goodprior.evaluation.diagnostics import HOT, diagnose
+from goodprior.evaluation.diagnostics import MAX_KINETIC_TEMPERATURE, diagnose
 from goodprior.inference import NUTS, SGHMC, Posterior, Sampler, SamplingError, sample_posterior
 from goodprior.pipeline.keys import stage_key
 from goodprior.pipeline.methods.base import Method, Run
@@ -82,7 +82,7 @@ class Sampled(Method):
             except SamplingError:
                 found = None
             if found is not None:
-                too_hot = (found.report.kinetic_temperature or 0) > HOT
+                too_hot = (found.report.kinetic_temperature or 0) > MAX_KINETIC_TEMPERATURE
                 if not too_hot or run.resume is not None or run.hooks.deadline.reason:
                     return found
             before = None  # a shorter step begins anew

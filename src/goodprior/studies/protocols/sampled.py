@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from jaxtyping import PRNGKeyArray
 
     from goodprior.inference import Posterior
-    from goodprior.inference.chains import Progress
+    from goodprior.inference.sample import Progress
     from goodprior.priors import Prior
 
 
