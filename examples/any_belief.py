@@ -41,12 +41,12 @@ class StudentTProcess:
 
 
 class PeriodicWithDrift:
-    """A wave of period 2 ± 0.1, of uncertain height and phase, on a line of uncertain grad."""
+    """A wave of period 2 ± 0.1, of uncertain height and phase, on a line of uncertain slope."""
 
     def sample(self, key, x, n):
-        height, period, phase, grad = jax.random.normal(key, (4, n, 1, 1))
+        height, period, phase, slope = jax.random.normal(key, (4, n, 1, 1))
         wave = jnp.sin(2 * jnp.pi * (x / (2 + 0.1 * period) + phase))
-        return jnp.exp(0.3 * height) * wave + 0.5 * grad * x
+        return jnp.exp(0.3 * height) * wave + 0.5 * slope * x
 
 
 class NeverFalls:
@@ -76,13 +76,13 @@ class WaveAndLine(eqx.Module):
     log_frequency: Array  # relative to the usual one
     phase: Array
     log_height: Array
-    grad: Array
+    slope: Array
     period: float = eqx.field(static=True)  # not an array of floats, so it is known, not random
 
     def __call__(self, x):
         turns = x / self.period * jnp.exp(self.log_frequency)
         wave = jnp.exp(self.log_height) * jnp.sin(2 * jnp.pi * turns + self.phase)
-        return wave + self.grad * x
+        return wave + self.slope * x
 
 
 class RisingSteps(eqx.Module):

@@ -39,11 +39,11 @@ def test_weight_decay_is_the_precision_of_a_gaussian_prior():
     mode = fit_map(prior, Gaussian(0.1), X, Y, key=jax.random.key(2), **settings)
     for member in ensemble.functions(X):
         np.testing.assert_allclose(member, mode.functions(X)[0], atol=1e-3)
-    x, y = X[:, 0], Y  # ridge regression of grad and offset, both penalised
+    x, y = X[:, 0], Y  # ridge regression of slope and offset, both penalised
     features = np.c_[x, np.ones_like(x)]
     penalty = len(x) * decay * 0.1 * np.eye(2)
-    grad, offset = np.linalg.solve(features.T @ features + penalty, features.T @ y)
-    np.testing.assert_allclose(mode.functions(X)[0, :, 0], grad * x + offset, atol=1e-3)
+    slope, offset = np.linalg.solve(features.T @ features + penalty, features.T @ y)
+    np.testing.assert_allclose(mode.functions(X)[0, :, 0], slope * x + offset, atol=1e-3)
 
 
 @pytest.mark.slow

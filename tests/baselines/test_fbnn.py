@@ -13,7 +13,7 @@ RNG = np.random.default_rng(0)
 
 @pytest.mark.slow
 def test_a_gaussian_process_posterior_that_it_can_represent_is_found():
-    """Rows at -1 and 1 only: independent grad and offset can give any exchangeable pair."""
+    """Rows at -1 and 1 only: independent slope and offset can give any exchangeable pair."""
     X = np.repeat([[-1.0], [1.0]], 5, axis=0)
     y = 0.8 * X[:, 0] + 0.3 + RNG.normal(size=10)
     belief, noise = GaussianProcess(rbf(1.5, 1.0)), 1.0

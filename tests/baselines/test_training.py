@@ -22,7 +22,7 @@ class Toward(Objective):
 
 
 class Rows(Objective):
-    """Members whose grad is a count of the rows that they saw."""
+    """Members whose gradient is a count of the rows that they saw."""
 
     def __call__(self, member, member_data, key, X, y):
         return (member * jax.nn.one_hot(X[:, 0].astype(int), ROWS).sum(0)).sum()
@@ -41,7 +41,7 @@ def test_members_are_trained_side_by_side_toward_their_own_goals():
 def test_an_epoch_sees_every_row(batch_size):
     run = Training(Rows(), jnp.zeros((1, ROWS)), DATA, batch_size=batch_size, key=jax.random.key(0))
     run.advance(1)
-    # Adam's running mean of the grad is above zero exactly where a row has been seen.
+    # Adam's running mean of the gradient is above zero exactly where a row has been seen.
     assert (run.state.optimiser[0].mu > 0).all()
 
 

@@ -20,12 +20,12 @@ class Polynomial(eqx.Module):
 
     coefficients: jax.Array
     powers: jax.Array
-    grad: float
+    factor: float
     squash: object
 
     def __call__(self, x):
         y = (self.coefficients * x[0] ** self.powers).sum(keepdims=True)
-        return self.grad * self.squash(y)
+        return self.factor * self.squash(y)
 
 
 class Cubic(Polynomial):

@@ -13,7 +13,7 @@ from jaxtyping import PRNGKeyArray, PyTree
 
 from goodprior import checks
 from goodprior.data.splits import hold_out
-from goodprior.evaluation.metrics import class_nll, nll
+from goodprior.evaluation import class_nll, nll
 from goodprior.inference.predictive import ClassPrediction, Prediction
 from goodprior.networks import Architecture
 

@@ -1,20 +1,23 @@
-"""Evaluation: how good predictions are (`metrics`, `loo`), and convergence (`diagnostics`).
+"""Evaluation: how good predictions are, and whether the chains have converged.
 
-Metrics take predictions and targets; diagnostics take a posterior.
+`metrics` and `class_metrics` take predictions and targets, `diagnostics` takes a posterior, and
+`loo` the log likelihoods of its draws.
 """
 
+from goodprior.evaluation.class_metrics import (
+    accuracy,
+    auroc,
+    class_nll,
+    classification_metrics,
+    entropy_curve,
+    expected_calibration_error,
+)
 from goodprior.evaluation.diagnostics import Diagnostics, diagnose
 from goodprior.evaluation.loo import LOO
 from goodprior.evaluation.metrics import (
-    accuracy,
-    auroc,
     calibration_error,
-    class_nll,
-    classification_metrics,
     coverage,
     crps,
-    entropy_curve,
-    expected_calibration_error,
     log_predictive_density,
     nll,
     nll_moment,

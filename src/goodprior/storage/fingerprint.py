@@ -64,7 +64,7 @@ class _Describer(Packer):
         if isinstance(array, np.ndarray) and array.dtype.kind == "O":
             return {"objects": self.pack(array.tolist(), where, 1), "shape": list(array.shape)}
         note, plain = stored_arrays.pack(array)
-        digest = hashlib.sha256(memoryview(np.ascontiguousarray(plain))).hexdigest()
+        digest = hashlib.sha256(np.ascontiguousarray(plain).data).hexdigest()
         return {"array": digest, "of": str(plain.dtype), "size": list(plain.shape), **note}
 
     def _own(self, network: Any, where: str, depth: int) -> Spec:

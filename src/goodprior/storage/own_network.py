@@ -1,8 +1,8 @@
 """Networks of the user's own: a file keeps their arrays, but not their code.
 
-Wherever such a network stands (its arrays in draws, its other parts in a prior) the file has a
-hole with the leaves that were there. The network given at reading fills it: it brings the
-structure, and the leaves that cannot be stored, such as functions.
+In place of such a network (its arrays in draws, its other parts in a prior) the file has its
+leaves. The network given at reading has the structure, and the leaves that cannot be stored, such
+as functions.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
-"""A safetensors file under a seal: the SHA-256 of all its bytes, with the seal itself as zeros.
+"""A safetensors file with a seal: the SHA-256 of all its bytes, with the seal itself as zeros.
 
-Written whole or not at all. Read with suspicion: nothing is allocated because a header claims it,
+It is written as a whole or not at all. At reading nothing is allocated because a header claims it,
 and no array is made before the seal has been checked.
 """
 
@@ -23,7 +23,7 @@ UNSEALED = "0" * 64
 
 
 class Content(NamedTuple):
-    """A file's bytes, not yet believed: its description and the seal that it claims."""
+    """A file's bytes, not yet verified: its description and the seal that it claims."""
 
     data: bytes
     about: str

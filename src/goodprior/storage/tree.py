@@ -205,7 +205,7 @@ def _fields(thing: Any) -> dict[str, Any]:
 
 
 def _check_finite(thing: Any, where: str) -> None:
-    """Draws and tuned priors that are not finite are the remains of an accident."""
+    """Refuse draws and priors that are not finite: a fit has failed."""
     if not isinstance(thing, Posterior | LaplacePosterior | Prior):
         return
     part = thing.draws if isinstance(thing, Posterior) else thing

@@ -21,7 +21,7 @@ def run(settings: Settings) -> Row:
     import numpy as np
 
     from goodprior.data.corruptions import CORRUPTIONS, corrupt
-    from goodprior.evaluation.metrics import classification_metrics
+    from goodprior.evaluation import classification_metrics
     from goodprior.inference import ClassPrediction
     from goodprior.studies.protocols.data import image_problem_and_test
 

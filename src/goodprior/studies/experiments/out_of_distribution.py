@@ -14,8 +14,7 @@ def run(settings: Settings) -> Row:
     import numpy as np
 
     from goodprior.data import load
-    from goodprior.evaluation import auroc, entropy_curve
-    from goodprior.evaluation.metrics import classification_metrics
+    from goodprior.evaluation import auroc, classification_metrics, entropy_curve
     from goodprior.inference import ClassPrediction
     from goodprior.studies.protocols.data import image_problem_and_test
 

@@ -18,7 +18,7 @@ NLL = Against("nll", "uci_classification_nll", "test NLL", unit="nats")
 
 def run(settings: Settings) -> Row:
     """Fit one method to one split, and score its predictions."""
-    from goodprior.evaluation.metrics import classification_metrics
+    from goodprior.evaluation import classification_metrics
     from goodprior.inference import ClassPrediction
 
     problem, X_test, y_test = problem_and_test(settings)
