@@ -49,4 +49,4 @@ class BeliefDraws:
                 "belief.sample(key, x, n) must return an array of shape (n, points, outputs); for "
                 f"n={n} and {self.points_seen} points it gave {functions.shape}"
             )
-        return x, functions.reshape(self.samples, self.draws, *functions.shape[1:])
+        return x, jnp.asarray(functions).reshape(self.samples, self.draws, *functions.shape[1:])
