@@ -16,7 +16,7 @@ def fit_result(model: Any, table: "TrainingTable", warned: list[str]) -> dict[st
 
     posterior, found = model.posterior_, model.diagnostics_
     chains, draws = getattr(posterior, "chains", None), getattr(posterior, "draws_per_chain", None)
-    enough = found is not None and chains * draws >= LEAST_DRAWS
+    enough = found is not None and (chains or 0) * (draws or 0) >= LEAST_DRAWS
     return {
         "task": table.task,
         "targets": table.names,

@@ -13,14 +13,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from goodprior import plots
-from goodprior.beliefs import Belief, GaussianProcess, HierarchicalGP, rbf, rows_and_box
+from goodprior.beliefs import Belief, GaussianProcess, HierarchicalGP, rbf
 from goodprior.data.registry import data_folder, load
 from goodprior.data.scaling import Scaling
 from goodprior.demos.data import crescents
-from goodprior.inference import Binary, ClassPrediction, sample_posterior
-from goodprior.matching import Distance, match
-from goodprior.networks import MLP
-from goodprior.priors import GaussianPrior
+from goodprior.inference import SGHMC, Binary, ClassPrediction
+from goodprior.matching import Distance
+from goodprior.pipeline import NetworkSpec, ObservationModel, Problem, Sampled, fit_posterior
 from goodprior.progress import tracking
 
 AMPLITUDES = (1.0, 4.0, 8.0)
@@ -97,28 +96,24 @@ def panel(
 ) -> Panel:
     """The posterior under one belief."""
     started = time.perf_counter()
-    key_network, key_match, key_sample = jax.random.split(key, 3)
-    scaling = Scaling.fit(X)
-    prior = GaussianPrior(MLP(2, (100, 100), 1, key=key_network))
-    points = rows_and_box(scaling.inputs(X))
-    matched = match(prior, belief, points, distance=distance, key=key_match)
-    burn_in, draws, thinning = lengths
-    posterior = sample_posterior(
-        matched.prior,
-        Binary(),
+    problem = Problem(
         X,
         y,
-        scaling=scaling,
-        key=key_sample,
-        batch_size=64,
-        burn_in=burn_in,
-        draws=draws,
-        thinning=thinning,
+        ObservationModel(Binary(), 1),
+        belief,
+        network=NetworkSpec((100, 100)),
+        scaling=Scaling.fit(X),
+        distance=distance,
+        held_out=512,
     )
-    prediction = posterior.predict(_grid(X).reshape(-1, 2))
+    burn_in, draws, thinning = lengths
+    sampler = SGHMC(burn_in=burn_in, thinning=thinning, batch_size=64)
+    method = Sampled.by(sampler, start="prior")
+    fit = fit_posterior(problem, method, chains=4, draws=draws, key=key)
+    prediction = fit.posterior.predict(_grid(X).reshape(-1, 2))
     assert isinstance(prediction, ClassPrediction)
     probability = np.asarray(prediction.probabilities[:, 1]).reshape(80, 80)
-    after = matched.history.after
+    after = None if fit.history is None else fit.history.after
     row: dict[str, float | str] = {
         "belief": title,
         "distance to the belief": after.energy_distance if after else float("nan"),

@@ -14,12 +14,19 @@ from goodprior import plots
 from goodprior.beliefs import GaussianProcess, Grid, Near, rbf
 from goodprior.demos.data import Example, gap_1d
 from goodprior.evaluation import diagnose, nll, rmse
-from goodprior.inference import SGHMC, Gaussian, sample_posterior
+from goodprior.inference import SGHMC, Gaussian, Posterior
 from goodprior.inference.predictive import Prediction
-from goodprior.matching import Distance, Match, MatchSchedule, compare, match
-from goodprior.networks import MLP
-from goodprior.priors import PAPER_NAMES, GaussianPrior, is_matched, named_prior
-from goodprior.progress import tracking
+from goodprior.matching import Distance, MatchSchedule, compare
+from goodprior.pipeline import (
+    Hooks,
+    NetworkSpec,
+    ObservationModel,
+    Problem,
+    Sampled,
+    fit_posterior,
+)
+from goodprior.pipeline.keys import stage_key
+from goodprior.priors import PAPER_NAMES, GaussianPrior, Prior, is_matched, named_prior
 
 NOISE_VARIANCE = 0.1
 BELIEF = GaussianProcess(rbf(lengthscale=0.6, variance=1.0))
@@ -31,7 +38,7 @@ POINTS = Grid([-6.0], [6.0], per_input=200)
 SPREAD_OUT = {"layers.0.weight": 1.75 / 0.6, "layers.0.bias": 6 * 1.75 / 0.6}
 # Chains find their way in the gap slowly. With twice the usual step they get further, and for
 # Gaussian priors the effective temperature of most weights is still between 0.94 and 1.02.
-LONGER = SGHMC(step_size=0.02)
+LONG_STEP = 0.02
 # Over the whole range the energy distance hardly sees how rough functions are; over six
 # lengthscales it does.
 NEIGHBOURHOODS = Near(POINTS, size=60)
@@ -105,42 +112,26 @@ def network_panel(
     schedule: MatchSchedule | None = None,
 ) -> Panel:
     """A network under one prior: its functions, the course of the match and its posterior."""
-    key_network, key_prior, key_match, key_sample, key_draws = jax.random.split(key, 5)
     started, name = time.perf_counter(), PAPER_NAMES[method]
-    network = MLP(1, (50, 50, 50), 1, activation="tanh", key=key_network)
-    prior = named_prior(method, network, key=key_prior, refresh_every=20)
-    if method == "gpi-g" and distance == "energy":
-        prior = GaussianPrior(network, SPREAD_OUT, fixed=tuple(SPREAD_OUT))
-    before = compare(prior, BELIEF, POINTS, key=key_draws, draws=1000)
-    matched: Match | None = None
-    if is_matched(method):
-        with tracking(f"matching {name}", quiet=quiet) as track:
-            matched = match(
-                prior,
-                BELIEF,
-                NEIGHBOURHOODS if distance == "energy" else POINTS,
-                distance=distance,
-                schedule=SCHEDULE if distance == "energy" else schedule,
-                key=key_match,
-                held_out=0,
-                on_progress=lambda i, n, value: track(i, n, f"distance {value:.3f}"),
-            )
-        prior = matched.prior
-    after = compare(prior, BELIEF, POINTS, key=key_draws, draws=1000)
+    problem = _problem(data, method, distance, schedule, stage_key(key, "prior"))
+    assert isinstance(problem.prior, Prior)
+    key_draws = stage_key(key, "compare")
+    before = compare(problem.prior, BELIEF, POINTS, key=key_draws, draws=1000)
     burn_in, draws, thinning = lengths
-    with tracking(f"sampling {name}", quiet=quiet) as track:
-        posterior = sample_posterior(
-            prior,
-            Gaussian(NOISE_VARIANCE),
-            data.X,
-            data.y,
-            key=key_sample,
-            sampler=LONGER if isinstance(prior, GaussianPrior) else None,
-            burn_in=burn_in,
-            draws=draws,
-            thinning=thinning,
-            on_progress=track,
-        )
+    step_size = LONG_STEP if isinstance(problem.prior, GaussianPrior) else 0.01
+    sampler = SGHMC(step_size=step_size, burn_in=burn_in, thinning=thinning)
+    fit = fit_posterior(
+        problem,
+        Sampled.by(sampler, start="prior"),
+        chains=4,
+        draws=draws,
+        key=key,
+        hooks=Hooks(verbose=not quiet),
+    )
+    prior, posterior = fit.prior, fit.posterior
+    assert prior is not None
+    assert isinstance(posterior, Posterior)
+    after = compare(prior, BELIEF, POINTS, key=key_draws, draws=1000)
     functions = posterior.functions(POINTS.points)[..., 0]
     summary = diagnose(posterior).summary
     prior_draws = eqx.filter_jit(prior.functions)(key_draws, POINTS.points, 500)
@@ -159,8 +150,37 @@ def network_panel(
         np.asarray(functions.mean(0)),
         np.asarray(functions.std(0)),
         np.quantile(functions, [0.025, 0.975], axis=0),
-        None if matched is None else matched.history.distance,
+        None if fit.history is None else fit.history.distance,
         row,
+    )
+
+
+def _problem(
+    data: Example,
+    method: str,
+    distance: str | Distance,
+    schedule: MatchSchedule | None,
+    key: Array,
+) -> Problem:
+    """The example's data, belief and network under the prior of this name."""
+    network = NetworkSpec((50, 50, 50))
+    built = network.build((1,), 1)
+    prior = named_prior(method, built, key=key, refresh_every=20)
+    fast = distance == "energy"
+    if method == "gpi-g" and fast:
+        prior = GaussianPrior(built, SPREAD_OUT, fixed=tuple(SPREAD_OUT))
+    return Problem(
+        np.asarray(data.X),
+        np.asarray(data.y),
+        ObservationModel(Gaussian(NOISE_VARIANCE), 1),
+        BELIEF,
+        network=network,
+        prior=prior,
+        match_given=is_matched(method),
+        hierarchical_form="gibbs",
+        distance=distance,
+        schedule=SCHEDULE if fast else schedule,
+        points=NEIGHBOURHOODS if fast else POINTS,
     )
 
 

@@ -13,7 +13,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from goodprior import checks
-from goodprior.baselines import LaplacePosterior
 from goodprior.beliefs.spec import ParsedBelief, Task, fitted_to_rows, parse_belief
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
@@ -21,7 +20,8 @@ from goodprior.estimators.figures import plot_posterior, plot_prior
 from goodprior.estimators.files import save
 from goodprior.estimators.settings import Settings, refuse
 from goodprior.estimators.validation import column_name, refuse_bad_columns, warn_if_far
-from goodprior.evaluation import LOO, Diagnostics, diagnose, loo
+from goodprior.evaluation import Diagnostics, diagnose
+from goodprior.evaluation.loo import LOO, loo
 from goodprior.inference import Posterior
 from goodprior.inference.export import to_datatree
 from goodprior.matching.match import History
@@ -60,7 +60,7 @@ class BNN(Settings):
     n_features_in_: int
     history_: History
     prior_: Prior
-    posterior_: Posterior | LaplacePosterior
+    posterior_: Any  # a `Posterior`, or a `LaplacePosterior`
     _continuation: _Continuation | None = None
 
     @abstractmethod
@@ -342,14 +342,14 @@ class BNN(Settings):
         if fit.belief is not problem.belief:
             self.belief_ = fitted_to_rows(fit.belief)
         self.posterior_, self.stopped_ = fit.posterior, fit.stopped
-        report = fit.posterior.report
+        report: Any = fit.posterior.report
         self.n_iter_ = report.steps if self._is_sampled else int(report.get("epochs", 0)) or 1
         self.diagnostics_ = self._diagnose()
         if self.diagnostics_ is None:
             return
         if fit.stopped is not None:
             warnings.warn(
-                f"sampling ended early because {fit.stopped}: {fit.posterior.draws_per_chain} "
+                f"sampling ended early because {fit.stopped}: {self.posterior_.draws_per_chain} "
                 "draws per chain were kept; sample_more goes on from there",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -390,9 +390,9 @@ class BNN(Settings):
 
     def __getstate__(self) -> dict[str, Any]:
         """A pickle does not carry the training rows, unless `keep_rows` asks for it."""
-        state = super().__getstate__()
+        state: dict[str, Any] = {**super().__getstate__()}  # type: ignore[dict-item]
         if not self.keep_rows:
-            state = {k: v for k, v in state.items() if k != "_continuation"}
+            state.pop("_continuation", None)
         return state
 
     def __sklearn_tags__(self) -> Any:

@@ -37,7 +37,8 @@ class InMemory(NamedTuple):
 
     def part(self, rows: Int[AnyArray, " some"]) -> "InMemory":
         """These rows alone."""
-        return InMemory(*(None if part is None else part[rows] for part in self))
+        row_weights = None if self.row_weights is None else self.row_weights[rows]
+        return InMemory(self.X[rows], self.y[rows], row_weights)
 
 
 class OnDisk:

@@ -1,6 +1,5 @@
 """The posterior: draws, what they predict, and how they came about."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
@@ -15,7 +14,6 @@ from goodprior.inference.batches import AnyArray, Data, probe_rows
 from goodprior.inference.chains import RunState
 from goodprior.inference.likelihoods import Likelihood
 from goodprior.inference.predictive import ClassPrediction, Prediction
-from goodprior.inference.samplers.base import SamplerReport
 from goodprior.inference.validation import output_shape
 from goodprior.networks.batch_norm import (
     Statistics,
@@ -44,7 +42,7 @@ class Posterior(eqx.Module):
     probe
         Trace of function values at a few training rows between draws, for diagnostics.
     report
-        What the sampler says of itself (a `SamplerReport`), or what training was like.
+        What the sampler says of itself, a `SamplerReport`; a dict if the weights were trained.
     scaling
         If there is one, inputs and predictions are on the original scale of the data.
     run_state
@@ -58,7 +56,7 @@ class Posterior(eqx.Module):
     likelihood: Likelihood
     draws: Latent
     probe: Float[np.ndarray, "chains times values"]
-    report: SamplerReport | Mapping[str, Any]
+    report: Any
     scaling: Scaling | None = None
     run_state: RunState | None = None
     reference: Float[AnyArray, "rows ..."] | None = None

@@ -14,6 +14,7 @@ from goodprior.pipeline.keys import stage_key
 from goodprior.pipeline.methods import Method, Run, parse_method
 from goodprior.pipeline.problem import Problem
 from goodprior.priors import HierarchicalPrior, LearnedNoise, Prior, is_matched, named_prior
+from goodprior.priors.hierarchical import Form
 from goodprior.priors.learned_noise import NOISE_VARIANCE
 
 
@@ -102,13 +103,13 @@ def fit_posterior(
         temperature,
         key,
         hooks,
-        None if resume is None else resume.posterior,
+        resume.posterior if resume and isinstance(resume.posterior, Posterior) else None,
     )
     return Fit(prior, history, method.fit(run), problem.belief, hooks.deadline.reason)
 
 
 def fit_prior(
-    problem: Problem, *, key: PRNGKeyArray, form: str | None = None, hooks: Hooks | None = None
+    problem: Problem, *, key: PRNGKeyArray, form: Form | None = None, hooks: Hooks | None = None
 ) -> tuple[Prior, History | None]:
     """The problem's prior, matched to its belief if it is to be, and the history of the match.
 
@@ -150,6 +151,7 @@ def _matched(problem: Problem, key: PRNGKeyArray, hooks: Hooks) -> tuple[Prior, 
             key=stage_key(key, "match"),
             on_progress=lambda i, n, value: track(i, n, f"distance {value:.3f}"),
             schedule=problem.schedule,
+            on_prior=hooks.on_prior,
             held_out=problem.held_out,
         )
     return found.prior, found.history

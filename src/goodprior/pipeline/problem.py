@@ -12,6 +12,7 @@ from goodprior.matching import Distance, MatchSchedule
 from goodprior.pipeline.network import NetworkSpec
 from goodprior.pipeline.observation import ObservationModel
 from goodprior.priors import Prior
+from goodprior.priors.hierarchical import Form
 
 IMAGE_POINTS = 32  # images at which belief and prior are compared
 
@@ -59,7 +60,7 @@ class Problem:
     scaling: Scaling | None = None
     prior: str | Prior = "gpi-g"
     match_given: bool = False
-    hierarchical_form: str = "noncentred"
+    hierarchical_form: Form = "noncentred"
     distance: str | Distance = "energy"
     schedule: MatchSchedule | None = None
     held_out: int = 0

@@ -59,7 +59,7 @@ class NUTS(Sampler):
     max_doublings: int = eqx.field(static=True, default=10)
     burn_in: int = eqx.field(static=True, default=200)
     thinning: int = eqx.field(static=True, default=1)
-    batch_size: None = eqx.field(static=True, default=None, init=False)
+    batch_size: int | None = eqx.field(static=True, default=None, init=False)
     name: ClassVar[str] = "nuts"
     vectorised: ClassVar[bool] = False  # together, all chains would wait for the longest tree
 
@@ -83,7 +83,11 @@ class NUTS(Sampler):
         step_init, _, _, moments_init, _, _ = self._adaptation()
         moments = moments_init(position.size)
         state = State(
-            position, 1.0, moments.inverse_mass_matrix, tuple(step_init(1.0)), _plain(moments)
+            position,
+            jnp.ones(()),
+            moments.inverse_mass_matrix,
+            tuple(step_init(1.0)),
+            _plain(moments),
         )
         return jax.tree.map(lambda v: jnp.asarray(v, jnp.result_type(v)), state)
 

@@ -12,6 +12,7 @@ from goodprior.pipeline.hooks import Hooks
 from goodprior.pipeline.observation import ConstantNoise
 from goodprior.pipeline.problem import Problem
 from goodprior.priors import Prior
+from goodprior.priors.hierarchical import Form
 
 
 class Run(NamedTuple):
@@ -52,20 +53,16 @@ class Method(ABC):
     is what `auto` stands for, and `constant_noise` how a noise level is learned.
     """
 
+    name: ClassVar[str]
     uses: ClassVar[frozenset[str]] = frozenset(
         {"prior", "belief", "chains", "draws", "temperature", "budget", "sample_weight"}
     )
     has_prior: ClassVar[bool] = True
-    prior_form: ClassVar[str | None] = None  # of hierarchical priors; None: the problem's
+    prior_form: ClassVar[Form | None] = None  # of hierarchical priors; None: the problem's
     likelihood: ClassVar[str] = "heteroscedastic"
     constant_noise: ClassVar[ConstantNoise] = "sampled"
     likelihoods: ClassVar[tuple[type[Likelihood], ...]] = (Likelihood,)
     likelihood_words: ClassVar[str] = "any likelihood"
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """What it is called in `method=...`."""
 
     @property
     @abstractmethod

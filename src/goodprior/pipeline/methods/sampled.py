@@ -47,7 +47,7 @@ class Sampled(Method):
         return cls(_Only(sampler), start)
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         return self.candidates(1)[0].name
 
     @property

@@ -11,6 +11,7 @@ from goodprior.inference import Posterior
 from goodprior.pipeline.keys import stage_key
 from goodprior.pipeline.methods.base import Method, Run
 from goodprior.pipeline.problem import Problem
+from goodprior.priors.hierarchical import Form
 
 MODE_STEPS = 5000  # Adam steps, at most, to a mode
 MODE_EPOCHS = 200  # at most
@@ -94,7 +95,7 @@ class MAP(Trained):
 
     name: ClassVar[str] = "map"
     uses: ClassVar[frozenset[str]] = frozenset({"prior", "belief", "sample_weight"})
-    prior_form: ClassVar[str | None] = "marginal"
+    prior_form: ClassVar[Form | None] = "marginal"
 
     def train(self, run: Run) -> Posterior:
         return self.find_modes(run, 1, "finding the mode", "train")

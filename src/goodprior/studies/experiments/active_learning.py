@@ -3,8 +3,6 @@
 from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.method_names import LABELS
-from goodprior.studies.protocols.methods import fit
-from goodprior.studies.protocols.problems import regression_problem
 
 RMSE = Against(
     "rmse", "active_learning_rmse", "test RMSE at the last step", unit="target's units", runs=5
@@ -31,6 +29,8 @@ def run(settings: Settings) -> Row:
     from goodprior.data.splits import random_parts
     from goodprior.evaluation import nll_moment, rmse
     from goodprior.inference import Prediction
+    from goodprior.studies.protocols.methods import fit
+    from goodprior.studies.protocols.problems import regression_problem
 
     data = load(settings["dataset"])
     rows = len(data.X)
@@ -39,7 +39,9 @@ def run(settings: Settings) -> Row:
     step = max(1, round(0.05 * len(pool)))
     course: dict[str, list[float]] = {"training_rows": [], "rmse_course": [], "nll_course": []}
     for left in reversed(range(settings["rounds"])):
-        problem = regression_problem(data.X[train], data.y[train], settings["noise_variance"])
+        problem = regression_problem(
+            data.X[train], data.y[train], settings["noise_variance"], settings
+        )
         fitted = fit(problem, settings)
         prediction = fitted.predict(data.X[test])
         assert isinstance(prediction, Prediction)

@@ -3,7 +3,6 @@
 import warnings
 
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
-from goodprior.studies.protocols.problems import distance_of
 
 LENGTHS = {
     "paper": {"burn_in": 2000, "draws": 30, "thinning": 2000},
@@ -23,6 +22,7 @@ def run(settings: Settings) -> Row:
     import jax
 
     from goodprior.demos import banana as demo
+    from goodprior.studies.protocols.problems import distance_of
 
     X, y, source = demo.points_and_labels()
     row, column = settings["place_row"], settings["place_column"]

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import images
-from goodprior.studies.protocols.methods import fit
 
 METHODS = ("fg", "gpi-g", "fh", "gpi-h", "ensemble")
 SEVERITIES = range(1, 6)
@@ -24,6 +23,7 @@ def run(settings: Settings) -> Row:
     from goodprior.evaluation import classification_metrics
     from goodprior.inference import ClassPrediction
     from goodprior.studies.protocols.data import image_problem_and_test
+    from goodprior.studies.protocols.methods import fit
 
     problem, X_test, y_test = image_problem_and_test(settings)
     fitted = fit(problem, settings)

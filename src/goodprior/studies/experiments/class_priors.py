@@ -39,7 +39,8 @@ def run(settings: Settings) -> Row:
 
     X, y, _, _ = load(settings["dataset"]).split(0)
     belief = GaussianProcess(rbf(settings["lengthscale"], settings["variance"]), outputs=10)
-    problem = image_problem(X, y, belief=belief)
+    problem = image_problem(X, y, settings, belief=belief)
+    assert problem.scaling is not None
     images = problem.scaling.inputs(X[balanced(y, settings["rows"], seed=settings["seed"])])
     key_draws, key_prior = jax.random.split(jax.random.key(settings["seed"]))
     found: Row = {}
@@ -47,9 +48,9 @@ def run(settings: Settings) -> Row:
         functions = belief.sample(key_draws, images, settings["draws"])
         shares = np.asarray(jax.nn.softmax(functions).mean(axis=1), np.float64)
     else:
-        prior, matched = matched_prior(settings["method"], problem, settings, key_prior)
-        if matched is not None and matched.history.after is not None:
-            found = {f"match_{k}": v for k, v in matched.history.after._asdict().items()}
+        prior, history = matched_prior(settings["method"], problem, key_prior)
+        if history is not None and history.after is not None:
+            found = {f"match_{k}": v for k, v in history.after._asdict().items()}
         shares = _shares(prior, images, key_draws, settings["draws"])
     entropies = -(shares * np.log(np.maximum(shares, 1e-30))).sum(axis=1)
     return {

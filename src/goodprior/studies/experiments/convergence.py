@@ -1,10 +1,10 @@
 """The course of Wasserstein matching on the UCI sets (appendix B.3): figures 22 and 23."""
 
+from dataclasses import replace
+
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import tables
-from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.method_names import LABELS
-from goodprior.studies.protocols.problems import matched_prior
 
 METHODS = ("gpi-g", "gpi-h", "gpi-nf")
 STEPS = {"paper": 200, "quick": 50}
@@ -30,12 +30,15 @@ def run(settings: Settings) -> Row:
     import jax
     import numpy as np
 
+    from goodprior.studies.protocols.data import problem_and_test
+    from goodprior.studies.protocols.problems import matched_prior, schedule_of
+
     key = jax.random.fold_in(jax.random.key(settings["seed"]), settings["split"])
     problem, _, _ = problem_and_test(settings)
-    options = {"steps": settings["steps"]}
-    _, matched = matched_prior(settings["method"], problem, settings, key, schedule=options)
-    assert matched is not None
-    history = matched.history
+    schedule = schedule_of(settings, problem.distance, steps=settings["steps"])
+    problem = replace(problem, schedule=schedule)
+    _, history = matched_prior(settings["method"], problem, key)
+    assert history is not None
     measured = {"before": history.before, "after": history.after}
     found = {
         f"{when}_{name}": value

@@ -2,14 +2,12 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import tables
-from goodprior.studies.protocols.data import problem_and_test
-from goodprior.studies.protocols.problems import Problem, matched_prior
-from goodprior.studies.protocols.sampled import sample
 
 if TYPE_CHECKING:
     import equinox as eqx
@@ -65,10 +63,11 @@ def run(settings: Settings) -> Row:
 
     from goodprior.baselines import bayesian_search
     from goodprior.priors import GaussianPrior
+    from goodprior.studies.protocols.data import problem_and_test
 
     problem, _, _ = problem_and_test(settings)
     key = jax.random.key(settings["seed"])
-    network, method = problem.network(settings, key), settings["method"]
+    network, method = problem.build_network(), settings["method"]
     evaluate = _validation(problem, network, settings, key)
     shape = (settings["dataset"], *(settings[k] for k in ("width", "burn_in", "draws", "thinning")))
     if shape not in _COMPILED:  # so that all trials are timed alike
@@ -93,21 +92,20 @@ def run(settings: Settings) -> Row:
 
 
 def _validation(
-    problem: Problem, network: "eqx.Module", settings: Settings, key: "PRNGKeyArray"
+    problem: Any, network: "eqx.Module", settings: Settings, key: "PRNGKeyArray"
 ) -> "Validation":
     """A trial of scales by parameter, or of a prior by its name."""
     from goodprior.baselines import Validation
     from goodprior.priors import GaussianPrior
+    from goodprior.studies.protocols.methods import sample
+    from goodprior.studies.protocols.problems import part
 
     def fit(
         candidate: dict[str, float] | str, X: "np.ndarray", y: "np.ndarray", key: "PRNGKeyArray"
     ) -> "Posterior":
-        part = problem.part(X, y)
-        if isinstance(candidate, str):
-            prior, _ = matched_prior(candidate, part, settings, key, held_out=0)
-        else:
-            prior = GaussianPrior(network, candidate)
-        return sample(prior, part, settings, key)
+        prior = candidate if isinstance(candidate, str) else GaussianPrior(network, candidate)
+        some = replace(part(problem, X, y), prior=prior, held_out=0)
+        return sample(some, settings, key)
 
     return Validation(fit, problem.X, problem.y, key, settings["validation"])
 

@@ -2,7 +2,6 @@
 
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols.method_names import LABELS, MATCHED
-from goodprior.studies.protocols.problems import distance_of
 
 KERNELS = ("rbf", "matern12")
 RANGE, POINTS, SHOWN = 5.0, 100, 5
@@ -37,6 +36,7 @@ def run(settings: Settings) -> Row:
     from goodprior.matching import compare, match
     from goodprior.networks import MLP
     from goodprior.priors import named_prior
+    from goodprior.studies.protocols.problems import distance_of
 
     keys = jax.random.split(jax.random.key(settings["seed"]), 5)
     points = Grid([-RANGE], [RANGE], POINTS)

@@ -1,9 +1,10 @@
 """Critic and prior tuned in turn or together (appendix B.5): figure 21."""
 
+from dataclasses import replace
+
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.mmd_trace import MMDTrace
-from goodprior.studies.protocols.problems import matched_prior
 
 LABELS = {"separate": "separate (paper)", "joint": "joint", "energy": "energy distance"}
 SIZES = {
@@ -27,6 +28,8 @@ def run(settings: Settings) -> Row:
     import numpy as np
 
     from goodprior.matching import Wasserstein
+    from goodprior.pipeline import Hooks
+    from goodprior.studies.protocols.problems import matched_prior, schedule_of
 
     trace = MMDTrace(settings, settings["draws"])
     distance = {
@@ -34,14 +37,15 @@ def run(settings: Settings) -> Row:
         "joint": Wasserstein(critic_steps=1),
         "energy": "energy",
     }[settings["method"]]
-    options = {"distance": distance, "on_prior": trace, "schedule": {"steps": settings["steps"]}}
-    _, matched = matched_prior("gpi-g", trace.problem, settings, trace.key, **options)
-    assert matched is not None
+    schedule = schedule_of(settings, distance, steps=settings["steps"])
+    problem = replace(trace.problem, distance=distance, schedule=schedule)
+    _, history = matched_prior("gpi-g", problem, trace.key, Hooks(on_prior=trace))
+    assert history is not None
     mmd = trace.values["mmd_paper"]
     return {
         "mmd_last": mmd[-1],
         "mmd_late_std": np.std(mmd[len(mmd) // 2 :]),
-        "match_seconds": matched.history.seconds,
+        "match_seconds": history.seconds,
         **trace.values,
     }
 

@@ -4,7 +4,6 @@ from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings
 from goodprior.studies.experiments.cifar10 import METHODS
 from goodprior.studies.protocols import images
 from goodprior.studies.protocols.method_names import LABELS
-from goodprior.studies.protocols.methods import fit
 
 SETS = {"own": "MNIST (own: higher is better)", "foreign": "notMNIST (foreign: lower is better)"}
 
@@ -17,6 +16,7 @@ def run(settings: Settings) -> Row:
     from goodprior.evaluation import auroc, classification_metrics, entropy_curve
     from goodprior.inference import ClassPrediction
     from goodprior.studies.protocols.data import image_problem_and_test
+    from goodprior.studies.protocols.methods import fit
 
     problem, X_test, y_test = image_problem_and_test(settings)
     letters = load("notmnist").X[: settings.get("test_rows")]
@@ -24,7 +24,7 @@ def run(settings: Settings) -> Row:
     own, foreign = fitted.predict(X_test), fitted.predict(letters)
     assert isinstance(own, ClassPrediction)
     assert isinstance(foreign, ClassPrediction)
-    curves = [entropy_curve(p.entropy, problem.outputs) for p in (own, foreign)]
+    curves = [entropy_curve(p.entropy, problem.observation.functions) for p in (own, foreign)]
     return {
         **classification_metrics(own, y_test),
         "entropy_own": float(own.entropy.mean()),
@@ -32,7 +32,7 @@ def run(settings: Settings) -> Row:
         "auroc": auroc(own.entropy, foreign.entropy),
         **fitted.facts,
         "training_rows": len(problem.X),
-        "entropy": np.linspace(0, np.log(problem.outputs), len(curves[0])),
+        "entropy": np.linspace(0, np.log(problem.observation.functions), len(curves[0])),
         "curve_own": curves[0],
         "curve_foreign": curves[1],
     }

@@ -2,7 +2,6 @@
 
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols.method_names import LABELS, MATCHED
-from goodprior.studies.protocols.problems import distance_of
 
 METHODS = ("gp", "fg", "fh", "gpi-g", "gpi-h", "gpi-nf")
 NUMBERS = {  # our columns, as the demo's table names them
@@ -36,6 +35,7 @@ def run(settings: Settings) -> Row:
 
     from goodprior.demos import regression_1d as demo
     from goodprior.matching import MatchSchedule
+    from goodprior.studies.protocols.problems import distance_of
 
     data, method = demo.gap_1d(), settings["method"]
     if method == "gp":

@@ -2,8 +2,6 @@
 
 from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import tables
-from goodprior.studies.protocols.data import problem_and_test
-from goodprior.studies.protocols.methods import fit
 
 ACCURACY = Against(
     "accuracy",
@@ -20,6 +18,8 @@ def run(settings: Settings) -> Row:
     """Fit one method to one split, and score its predictions."""
     from goodprior.evaluation import classification_metrics
     from goodprior.inference import ClassPrediction
+    from goodprior.studies.protocols.data import problem_and_test
+    from goodprior.studies.protocols.methods import fit
 
     problem, X_test, y_test = problem_and_test(settings)
     fitted = fit(problem, settings)

@@ -2,8 +2,6 @@
 
 from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.protocols import tables
-from goodprior.studies.protocols.data import problem_and_test
-from goodprior.studies.protocols.methods import fit
 
 NLL = Against("nll_moment", "uci_regression_nll", "test NLL", unit="nats")
 RMSE = Against("rmse", "uci_regression_rmse", "test RMSE", unit="target's units")
@@ -14,6 +12,8 @@ def run(settings: Settings) -> Row:
     """Fit one method to one split, and score its predictions on the original scale."""
     from goodprior.evaluation import regression_metrics
     from goodprior.inference import Prediction
+    from goodprior.studies.protocols.data import problem_and_test
+    from goodprior.studies.protocols.methods import fit
 
     problem, X_test, y_test = problem_and_test(settings)
     fitted = fit(problem, settings)

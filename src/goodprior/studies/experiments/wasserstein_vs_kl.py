@@ -1,13 +1,12 @@
 """Matching by KL and by Wasserstein, watched on the way (section 5.3): figure 5."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.experiments.uci_regression import NLL, RMSE
 from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.mmd_trace import MMDTrace
-from goodprior.studies.protocols.problems import matched_prior
-from goodprior.studies.protocols.sampled import sample
 
 if TYPE_CHECKING:
     from goodprior.priors import Prior
@@ -45,12 +44,14 @@ def run(settings: Settings) -> Row:
 
     KL goes on where its early stopping would have stopped it, which is kept as `stop`.
     """
-    import jax
     import numpy as np
 
     from goodprior.evaluation import nll_moment, rmse
     from goodprior.inference import Prediction
     from goodprior.matching import KL, Energy, KLStein, Wasserstein
+    from goodprior.pipeline import Hooks
+    from goodprior.studies.protocols.methods import sample
+    from goodprior.studies.protocols.problems import matched_prior, schedule_of
 
     trace = MMDTrace(settings, settings["draws_compared"])
     problem, key = trace.problem, trace.key
@@ -60,7 +61,7 @@ def run(settings: Settings) -> Row:
         trace(step, prior)
         if step % settings["posterior_every"]:
             return
-        posterior = sample(prior, problem, settings, jax.random.split(key, 4)[3])
+        posterior = sample(replace(problem, prior=prior), settings, key)
         prediction = posterior.predict(trace.X_test)
         assert isinstance(prediction, Prediction)
         course["posterior_step"].append(step)
@@ -74,14 +75,16 @@ def run(settings: Settings) -> Row:
         "energy": Energy(),
     }[settings["method"]]
     # Every distance takes all steps, whatever its default schedule would stop at.
-    schedule = {"steps": settings["steps"], "stop_at_plateau": False, "stop_below": None}
-    look(0, matched_prior("fg", problem, settings, key)[0])
-    options = {"distance": distance, "schedule": schedule, "held_out": 0, "on_prior": look}
-    _, matched = matched_prior("gpi-g", problem, settings, key, **options)
-    assert matched is not None
+    schedule = schedule_of(
+        settings, distance, steps=settings["steps"], stop_at_plateau=False, stop_below=None
+    )
+    look(0, matched_prior("fg", problem, key)[0])
+    problem = replace(problem, distance=distance, schedule=schedule, held_out=0)
+    _, history = matched_prior("gpi-g", problem, key, Hooks(on_prior=look))
+    assert history is not None
     stop = None
     if settings["method"] == "kl":
-        values = np.asarray(matched.history.distance)
+        values = np.asarray(history.distance)
         means = np.convolve(values, np.full(10, 0.1), "valid")
         stop = int(np.argmax(means <= 0)) + 10 if (means <= 0).any() else None
     return {

@@ -1,11 +1,11 @@
-"""The data of a job: training rows or images as a problem, and what to test on."""
+"""The data of a job: training rows or images as a problem, and what to test on (imports JAX)."""
 
 import numpy as np
 
+from goodprior.pipeline import Problem
 from goodprior.studies.engine.study import Settings
 from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.problems import (
-    Problem,
     classification_problem,
     image_problem,
     regression_problem,
@@ -20,9 +20,13 @@ def problem_and_test(settings: Settings) -> tuple[Problem, np.ndarray, np.ndarra
     if dataset in tables.NOISE_VARIANCE:
         X, y, X_test, y_test = regression_split(dataset, split)
         noise_variance = settings.get("noise_variance", tables.NOISE_VARIANCE[dataset])
-        return regression_problem(X, y, noise_variance), X_test, y_test
+        return regression_problem(X, y, noise_variance, settings), X_test, y_test
     X, y, X_test, y_test = classification_split(dataset, split)
-    return classification_problem(X, y, tables.CLASSES.get(dataset, 2)), X_test, y_test
+    return (
+        classification_problem(X, y, tables.CLASSES.get(dataset, 2), settings),
+        X_test,
+        y_test,
+    )
 
 
 def regression_split(dataset: str, split: int) -> tuple[np.ndarray, ...]:
@@ -53,7 +57,7 @@ def image_problem_and_test(settings: Settings) -> tuple[Problem, np.ndarray, np.
     X, y, X_test, y_test = load(settings["dataset"]).split(0)
     picked = balanced(y, settings["rows"], seed=settings["split"])
     some = slice(settings.get("test_rows"))
-    return image_problem(X[picked], y[picked]), X_test[some], y_test[some]
+    return image_problem(X[picked], y[picked], settings), X_test[some], y_test[some]
 
 
 def balanced(y: np.ndarray, rows: int, seed: int) -> np.ndarray:

@@ -1,33 +1,256 @@
-"""The methods that studies compare, in one table: a name, and a function that fits it.
+"""What each method of the studies does: a problem, a method of the pipeline, and facts.
 
-A new method is one line of `METHODS`, its names in `method_names` and its lengths in `tables` or
-`images`.
+A new method is a function here, a line of `METHODS`, its name in `method_names.LABELS`, and its
+lengths in the protocols. It imports JAX: a worker must first say how many threads it may have.
 """
 
-from functools import partial
-from typing import Any
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import Any, NamedTuple
 
-from goodprior.studies.protocols import sampled, trained
-from goodprior.studies.protocols.problems import Fit, Method, Problem
+import jax
+from jaxtyping import PRNGKeyArray
 
-METHODS: dict[str, Method] = {
-    **{name: partial(sampled.by_chains, name) for name in ("fg", "fh", "gpi-g", "gpi-h", "gpi-nf")},
-    "fg+ts": sampled.tempered,
-    "la-marglik": sampled.under_evidence,
-    "la-ggn": trained.laplace_with_evidence,
-    "fg+la": partial(trained.laplace, "fg"),
-    "gpi-g+la": partial(trained.laplace, "gpi-g"),
-    "ensemble": trained.ensemble,
-    "fbnn": trained.fbnn,
-    "early-stopping": trained.early_stopping,
-    "map-fg": partial(trained.mode, "fg"),
-    "map-gpi-g": partial(trained.mode, "gpi-g"),
-}
+from goodprior.baselines import TEMPERATURES, MarginalLikelihood, tune
+from goodprior.evaluation import diagnose
+from goodprior.inference import (
+    NUTS,
+    SGHMC,
+    ClassPrediction,
+    Heteroscedastic,
+    Posterior,
+    Prediction,
+)
+from goodprior.pipeline import (
+    FBNN,
+    MAP,
+    EarlyStopping,
+    Ensemble,
+    Fit,
+    Hooks,
+    Laplace,
+    ObservationModel,
+    Problem,
+    Sampled,
+    fit_posterior,
+)
+from goodprior.progress import Tracker
+from goodprior.studies.engine.study import Settings
+from goodprior.studies.protocols.data import problem_and_test
+from goodprior.studies.protocols.problems import part
+
+RATE = 0.01  # of Adam, for methods that train
+MEMBERS = 5  # of an ensemble
+DRAWS = 100  # of methods that have a distribution to draw from
 
 
-def fit(problem: Problem, settings: dict[str, Any]) -> Fit:
+class Fitted(NamedTuple):
+    """Predictions for new rows, and facts for the table."""
+
+    predict: Callable[[Any], Prediction | ClassPrediction]
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Stopwatch(Hooks):
+    """Hooks that note when each stage of a fit got how far."""
+
+    times: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
+
+    @contextmanager
+    def tracking(self, task: str) -> Iterator[Tracker]:
+        noted = self.times.setdefault(task, [(0, time.perf_counter())])
+        yield lambda done, total, words: noted.append((done, time.perf_counter()))
+
+    def facts(self, fit: Fit) -> dict[str, float]:
+        """Seconds of matching and of sampling, and of a step once everything is compiled."""
+        noted = self.times.get("sampling the posterior", [])
+        found = {"match_seconds": 0.0 if fit.history is None else fit.history.seconds}
+        if len(noted) > 2:
+            found["sample_seconds"] = noted[-1][1] - noted[0][1]
+            (before, then), (after, now) = noted[-2:]
+            found["seconds_per_step"] = (now - then) / (after - before)
+        return found
+
+
+def fit(problem: Problem, settings: Settings) -> Fitted:
     """The job's method on the problem; random numbers come from its seed and split."""
-    import jax
-
     key = jax.random.fold_in(jax.random.key(settings["seed"]), settings["split"])
     return METHODS[settings["method"]](problem, settings, key)
+
+
+def chains_of(settings: Settings) -> Sampled:
+    """The job's sampler; chains start at draws of the prior."""
+    lengths = {"burn_in": settings["burn_in"], "thinning": settings["thinning"]}
+    if settings.get("sampler") == "nuts":
+        return Sampled.by(NUTS(**lengths), start="prior")
+    return Sampled.by(SGHMC(batch_size=settings["batch_size"], **lengths), start="prior")
+
+
+def sample(
+    problem: Problem, settings: Settings, key: PRNGKeyArray, temperature: float = 1.0
+) -> Posterior:
+    """The posterior under the problem's prior by the job's sampler and chains."""
+    found = _sample(problem, settings, key, temperature)[0].posterior
+    assert isinstance(found, Posterior)
+    return found
+
+
+def _sample(
+    problem: Problem, settings: Settings, key: PRNGKeyArray, temperature: float = 1.0
+) -> tuple[Fit, dict[str, Any]]:
+    watch = Stopwatch()
+    found = fit_posterior(
+        problem,
+        chains_of(settings),
+        key=key,
+        chains=settings["chains"],
+        draws=settings["draws"],
+        temperature=temperature,
+        hooks=watch,
+    )
+    assert isinstance(found.posterior, Posterior)
+    return found, {**diagnose(found.posterior).summary, **watch.facts(found)}
+
+
+def by_chains(name: str, problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
+    """Match the prior of this name if it is to be matched, and sample the posterior."""
+    found, facts = _sample(replace(problem, prior=name), settings, key)
+    if found.history is not None and found.history.after is not None:
+        facts |= {f"match_{k}": v for k, v in found.history.after._asdict().items()}
+        facts["match_steps"] = len(found.history.distance)
+    return Fitted(found.posterior.predict, facts)
+
+
+def tempered(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
+    """FG+TS: a cold posterior, its temperature tuned on the training rows of split 0 only.
+
+    Every job finds that temperature itself, so that jobs stay independent: by chains of
+    `tuning_draws` draws, `tuning_thinning` apart. A worker remembers it for the set and network.
+    """
+    started = time.perf_counter()
+    where = {k: v for k, v in settings.items() if k != "split"}
+    temperature = _tuned_temperature(tuple(sorted(where.items())))
+    tuning = {"tuning_seconds": time.perf_counter() - started}
+    found, facts = _sample(replace(problem, prior="fg"), settings, key, temperature)
+    return Fitted(found.posterior.predict, {**facts, **tuning})
+
+
+@cache
+def _tuned_temperature(settings: tuple[tuple[str, Any], ...]) -> float:
+    """Of the paper's five temperatures the one with the lowest NLL on a fifth of split 0's rows."""
+    first = {**dict(settings), "split": 0}
+    names = ("burn_in", "draws", "thinning")
+    short = {**first, **{k: first[f"tuning_{k}"] for k in names if f"tuning_{k}" in first}}
+    problem = replace(problem_and_test(first)[0], prior="fg")
+
+    def fit(temperature: float, X: Any, y: Any, key: PRNGKeyArray) -> Posterior:
+        return sample(part(problem, X, y), short, key, temperature)
+
+    key = jax.random.key(first["seed"])
+    return tune(fit, TEMPERATURES, problem.X, problem.y, key=key)[0]
+
+
+def under_evidence(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
+    """LA-MargLik + SGHMC: the prior of the highest Laplace marginal likelihood, and chains."""
+    started = time.perf_counter()
+    prior = _laplace(problem, settings, key, evidence=True).posterior.prior
+    seconds = time.perf_counter() - started
+    found, facts = _sample(replace(problem, prior=prior), settings, key)
+    return Fitted(found.posterior.predict, {**facts, "prior_seconds": seconds})
+
+
+def laplace(name: str, problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
+    """The Laplace approximation under the prior of this name."""
+    started = time.perf_counter()
+    found = _laplace(replace(problem, prior=name), settings, key)
+    return _trained(found, started)
+
+
+def laplace_with_evidence(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
+    """LA-GGN: the prior is optimised on the Laplace marginal likelihood on the way."""
+    started = time.perf_counter()
+    found = _laplace(problem, settings, key, evidence=True)
+    return _trained(found, started, log_evidence=found.posterior.log_marginal_likelihood)
+
+
+def _laplace(
+    problem: Problem, settings: Settings, key: PRNGKeyArray, *, evidence: bool = False
+) -> Any:
+    schedule = MarginalLikelihood(steps=settings["evidence_steps"]) if evidence else None
+    method = Laplace(marginal_likelihood=schedule, **_training(settings))
+    problem = replace(problem, prior="fg") if evidence else problem
+    return fit_posterior(problem, method, key=key, draws=DRAWS)
+
+
+def mode(name: str, problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
+    """The maximum a posteriori under the prior of this name."""
+    started = time.perf_counter()
+    found = fit_posterior(replace(problem, prior=name), MAP(**_training(settings)), key=key)
+    return _trained(found, started)
+
+
+def early_stopping(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
+    """Maximum likelihood, stopped after ten epochs without a better validation NLL."""
+    started = time.perf_counter()
+    found = fit_posterior(problem, EarlyStopping(**_training(settings)), key=key)
+    return _trained(found, started, epochs_trained=found.posterior.report["epochs"])
+
+
+def ensemble(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
+    """Deep Ensemble: five members; for regression each says its own noise variance.
+
+    With `falling_rate`, the learning rate is a tenth after each quarter of the epochs: for image
+    networks (appendix A.1), 1e-2 to 1e-5 in 200 epochs.
+    """
+    if not problem.likelihood.is_classification:
+        both = ObservationModel(Heteroscedastic(), 2 * problem.observation.functions)
+        problem = replace(problem, observation=both)
+    training = _training(settings)
+    if settings.get("falling_rate"):
+        quarter = settings["epochs"] / 4
+        training["learning_rate"] = lambda epoch: RATE * 0.1 ** (epoch // quarter)
+    started = time.perf_counter()
+    method = Ensemble(members=MEMBERS, weight_decay=settings.get("weight_decay"), **training)
+    found = fit_posterior(problem, method, key=key)
+    return _trained(found, started, weight_decay=found.posterior.report["weight_decay"])
+
+
+def fbnn(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
+    """Functional variational inference, with a Gaussian process fitted to the rows."""
+    started = time.perf_counter()
+    problem = replace(problem, belief_is_default=True)
+    found = fit_posterior(problem, FBNN(**_training(settings)), key=key, draws=DRAWS)
+    return _trained(found, started)
+
+
+def _training(settings: Settings) -> dict[str, Any]:
+    return {
+        "epochs": settings["epochs"],
+        "batch_size": settings.get("batch_size"),
+        "learning_rate": RATE,
+    }
+
+
+def _trained(found: Fit, started: float, **facts: Any) -> Fitted:
+    return Fitted(
+        found.posterior.predict, {**facts, "train_seconds": time.perf_counter() - started}
+    )
+
+
+METHODS: dict[str, Callable[[Problem, Settings, PRNGKeyArray], Fitted]] = {
+    **{name: partial(by_chains, name) for name in ("fg", "fh", "gpi-g", "gpi-h", "gpi-nf")},
+    "fg+ts": tempered,
+    "la-marglik": under_evidence,
+    "la-ggn": laplace_with_evidence,
+    "fg+la": partial(laplace, "fg"),
+    "gpi-g+la": partial(laplace, "gpi-g"),
+    "ensemble": ensemble,
+    "fbnn": fbnn,
+    "early-stopping": early_stopping,
+    "map-fg": partial(mode, "fg"),
+    "map-gpi-g": partial(mode, "gpi-g"),
+}

@@ -1,8 +1,7 @@
 """A prior watched while it is matched: squared MMD to a Gaussian process at test rows (A.8)."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-from goodprior.studies.protocols.data import problem_and_test
 
 if TYPE_CHECKING:
     from jaxtyping import Array
@@ -22,13 +21,15 @@ class MMDTrace:
 
         from goodprior.beliefs import GaussianProcess, rbf
         from goodprior.matching.distances import median_distance
+        from goodprior.studies.protocols.data import problem_and_test
 
         problem, self.X_test, self.y_test = problem_and_test(settings)
         self.width = (2.0 * problem.X.shape[1]) ** 0.5
-        self.problem = problem._replace(belief=GaussianProcess(rbf(self.width, 1.0)))
+        self.problem = replace(problem, belief=GaussianProcess(rbf(self.width, 1.0)))
         self.key = jax.random.fold_in(jax.random.key(settings["seed"]), settings["split"])
         key_belief, self._key_prior = jax.random.split(jax.random.fold_in(self.key, 1))
         self._draws = draws
+        assert problem.scaling is not None
         self._x = problem.scaling.inputs(self.X_test[: settings["points"]])
         self._target = self.problem.belief.sample(key_belief, self._x, self._draws)
         self._median = float(median_distance(self._target))

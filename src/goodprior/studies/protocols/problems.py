@@ -1,135 +1,105 @@
-"""What a method is given, and what it gives: a problem, and a fit.
+"""The paper's problems as the pipeline takes them: belief, likelihood, network and matching.
 
-JAX is imported when a function is called, since a worker must first say how many threads it may
-have.
+It imports JAX: a worker must first say how many threads it may have.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
-if TYPE_CHECKING:
-    import equinox as eqx
-    import numpy as np
-    from jaxtyping import PRNGKeyArray
+import numpy as np
+from jaxtyping import PRNGKeyArray
 
-    from goodprior.beliefs import Belief, MeasurementSet
-    from goodprior.data import Scaling
-    from goodprior.inference import ClassPrediction, Likelihood, Prediction
-    from goodprior.matching import Distance, Match, MatchSchedule
-    from goodprior.priors import Prior
+from goodprior.beliefs import Belief, HierarchicalGP, Rows
+from goodprior.data import Scaling
+from goodprior.inference import Binary, Categorical, Gaussian
+from goodprior.matching import Distance, MatchSchedule, Wasserstein
+from goodprior.matching.match import History, as_distance
+from goodprior.pipeline import Hooks, NetworkSpec, ObservationModel, Problem, fit_prior
+from goodprior.priors import Prior
+from goodprior.studies.engine.study import Settings
 
-
-class Problem(NamedTuple):
-    """Training rows or images on their original scale, and how they are to be explained."""
-
-    X: "np.ndarray"
-    y: "np.ndarray"
-    likelihood: "Likelihood"
-    scaling: "Scaling"
-    belief: "Belief"
-    outputs: int = 1
-
-    @property
-    def is_regression(self) -> bool:
-        from goodprior.inference import Gaussian
-
-        return isinstance(self.likelihood, Gaussian)
-
-    def part(self, X: "np.ndarray", y: "np.ndarray") -> "Problem":
-        """The same with these rows only, which are standardised by themselves."""
-        from goodprior.data import Scaling
-
-        scaling = Scaling.fit(X, y) if self.is_regression else Scaling.fit(X)
-        return self._replace(X=X, y=y, scaling=scaling)
-
-    def network(
-        self, settings: dict[str, Any], key: "PRNGKeyArray", outputs: int | None = None
-    ) -> "eqx.Module":
-        """The job's network: for tables an MLP; by default with the problem's outputs."""
-        from goodprior.networks import MLP
-
-        if self.X.ndim == 4:
-            from goodprior.networks import IMAGE_NETWORKS
-
-            made = IMAGE_NETWORKS[settings["network"]]
-            return made(self.X.shape[1:], outputs or self.outputs, key=key)
-        hidden = (settings["width"],) * settings["depth"]
-        return MLP(self.X.shape[1], hidden, outputs or self.outputs, key=key)
-
-    def points(self, settings: dict[str, Any]) -> "MeasurementSet":
-        """Where belief and prior are compared: images are always those of the training set."""
-        from goodprior.beliefs import Rows, rows_and_box
-
-        inputs = self.scaling.inputs(self.X)
-        if self.X.ndim == 4:
-            return Rows(inputs, settings["match_points"])
-        return rows_and_box(inputs)
+HELD_OUT = 512  # draws that measure a prior before and after its match
 
 
-class Fit(NamedTuple):
-    """What a method makes of a problem: predictions for new rows, and facts for the table."""
-
-    predict: "Callable[[Any], Prediction | ClassPrediction]"
-    facts: dict[str, Any]
-
-
-Method = Callable[[Problem, dict[str, Any], "PRNGKeyArray"], Fit]
-
-
-def regression_problem(X: "np.ndarray", y: "np.ndarray", noise_variance: float) -> Problem:
+def regression_problem(
+    X: np.ndarray, y: np.ndarray, noise_variance: float, settings: Settings
+) -> Problem:
     """A table with one target, the paper's belief and Gaussian noise of a known variance."""
-    from goodprior.beliefs import HierarchicalGP
-    from goodprior.data import Scaling
-    from goodprior.inference import Gaussian
-
+    observation = ObservationModel(Gaussian(noise_variance), 1)
     belief = HierarchicalGP.default(X.shape[1])
-    return Problem(X, y, Gaussian(noise_variance), Scaling.fit(X, y), belief)
+    return _problem(X, y, observation, belief, Scaling.fit(X, y), settings)
 
 
-def classification_problem(X: "np.ndarray", y: "np.ndarray", classes: int) -> Problem:
+def classification_problem(
+    X: np.ndarray, y: np.ndarray, classes: int, settings: Settings
+) -> Problem:
     """A table with labels: one output for two classes, else one per class."""
-    from goodprior.beliefs import HierarchicalGP
-    from goodprior.data import Scaling
-    from goodprior.inference import Binary, Categorical
-
     outputs = 1 if classes == 2 else classes
+    observation = ObservationModel(Binary() if classes == 2 else Categorical(classes), outputs)
     belief = HierarchicalGP.default(X.shape[1], "classification", outputs)
-    likelihood = Binary() if classes == 2 else Categorical(classes)
-    return Problem(X, y, likelihood, Scaling.fit(X), belief, outputs)
+    return _problem(X, y, observation, belief, Scaling.fit(X), settings)
 
 
 def image_problem(
-    X: "np.ndarray", y: "np.ndarray", classes: int = 10, belief: "Belief | None" = None
+    X: np.ndarray,
+    y: np.ndarray,
+    settings: Settings,
+    classes: int = 10,
+    belief: Belief | None = None,
 ) -> Problem:
     """Images with labels; by default with the paper's belief about CIFAR-10 (section 6.4).
 
     The paper standardises its inputs, without saying how for images; here by channel.
     """
-    from goodprior.beliefs import HierarchicalGP
-    from goodprior.data import Scaling
-    from goodprior.inference import Categorical
-
     belief = HierarchicalGP.images(classes) if belief is None else belief
-    return Problem(X, y, Categorical(classes), Scaling.fit(X), belief, classes)
+    observation = ObservationModel(Categorical(classes), classes)
+    return _problem(X, y, observation, belief, Scaling.fit(X), settings)
 
 
-def distance_of(settings: dict[str, Any]) -> "str | Distance":
-    """The distance of these settings; the critic as published."""
-    from goodprior.matching import Wasserstein
+def _problem(
+    X: np.ndarray,
+    y: np.ndarray,
+    observation: ObservationModel,
+    belief: Belief,
+    scaling: Scaling,
+    settings: Settings,
+) -> Problem:
+    """With network, prior and matching as the job's settings say; Gibbs steps as in the paper."""
+    images = X.ndim == 4
+    distance = distance_of(settings)
+    return Problem(
+        X,
+        y,
+        observation,
+        belief,
+        network=NetworkSpec(name=settings["network"])
+        if images
+        else NetworkSpec((settings["width"],) * settings["depth"]),
+        scaling=scaling,
+        hierarchical_form="gibbs",
+        distance=distance,
+        schedule=schedule_of(settings, distance),
+        held_out=settings.get("match_held_out", HELD_OUT),
+        points=Rows(scaling.inputs(X), settings["match_points"])
+        if images and "match_points" in settings
+        else None,
+    )
 
-    if settings["distance"] == "wasserstein":
-        return Wasserstein(restart=True)
-    return settings["distance"]
+
+def part(problem: Problem, X: np.ndarray, y: np.ndarray) -> Problem:
+    """The same problem with these rows only, which are standardised by themselves."""
+    regression = not problem.likelihood.is_classification
+    return replace(problem, X=X, y=y, scaling=Scaling.fit(X, y if regression else None))
 
 
-def schedule_of(
-    settings: dict[str, Any], distance: "str | Distance", **changes: Any
-) -> "MatchSchedule":
+def distance_of(settings: Settings) -> str | Distance:
+    """The distance of these settings, energy by default; the critic as published."""
+    name = settings.get("distance") or "energy"
+    return Wasserstein(restart=True) if name == "wasserstein" else name
+
+
+def schedule_of(settings: Settings, distance: str | Distance, **changes: Any) -> MatchSchedule:
     """The distance's schedule with the draws, steps and learning rate of these settings."""
-    from dataclasses import replace
-
-    from goodprior.matching.match import as_distance
-
     names = {"draws": "match_draws", "steps": "match_steps"}
     if settings.get("distance") == "wasserstein":
         names["learning_rate"] = "match_rate"
@@ -138,33 +108,7 @@ def schedule_of(
 
 
 def matched_prior(
-    name: str,
-    problem: Problem,
-    settings: dict[str, Any],
-    key: "PRNGKeyArray",
-    schedule: dict[str, Any] | None = None,
-    **options: Any,
-) -> "tuple[Prior, Match | None]":
-    """The prior of this name, matched to the problem's belief if that is its kind.
-
-    `schedule` has fields of the match's schedule that differ from those of the settings.
-    """
-    import jax
-
-    from goodprior.matching import match
-    from goodprior.priors import is_matched, named_prior
-
-    key_network, key_prior, key_match, _ = jax.random.split(key, 4)
-    prior = named_prior(name, problem.network(settings, key_network), key=key_prior)
-    if not is_matched(name):
-        return prior, None
-    own: dict[str, Any] = {
-        "distance": distance_of(settings) if "distance" in settings else "energy"
-    }
-    if "match_held_out" in settings:
-        own["held_out"] = settings["match_held_out"]
-    own |= options
-    own["schedule"] = schedule_of(settings, own["distance"], **(schedule or {}))
-    points = problem.points(settings)
-    matched = match(prior, problem.belief, points, key=key_match, **own)
-    return matched.prior, matched
+    name: str, problem: Problem, key: PRNGKeyArray, hooks: Hooks | None = None
+) -> tuple[Prior, History | None]:
+    """The prior of this name, matched to the problem's belief if that is its kind."""
+    return fit_prior(replace(problem, prior=name), key=key, hooks=hooks)
