@@ -13,10 +13,10 @@ from goodprior.matching import Comparison, History, Match, MatchSchedule
 from goodprior.studies.catalogue import study
 from goodprior.studies.engine.store import Result, Store
 from goodprior.studies.engine.study import Choice
-from goodprior.studies.protocols import images, sampled
+from goodprior.studies.protocols import images, methods
 from goodprior.studies.protocols.data import balanced, image_problem_and_test
-from goodprior.studies.protocols.methods import METHODS, fit
-from goodprior.studies.protocols.problems import Fit, image_problem
+from goodprior.studies.protocols.methods import METHODS, Fitted, fit
+from goodprior.studies.protocols.problems import image_problem
 from goodprior.studies.reports.report import gather, write
 
 TABLES = ("cifar10", "empirical-bayes-images", "map-images", "small-data")
@@ -61,7 +61,7 @@ def sure_of_bright_images(monkeypatch):
             log_p = logits - np.log(np.exp(logits).sum(1, keepdims=True))
             return ClassPrediction(jnp.asarray(np.stack([log_p, log_p]), jnp.float32))
 
-        return Fit(predict, {"told": 1.0})
+        return Fitted(predict, {"told": 1.0})
 
     for name in METHODS:
         monkeypatch.setitem(METHODS, name, method)
@@ -122,7 +122,7 @@ def test_the_papers_learning_rate_falls_at_epochs_50_100_and_150(monkeypatch):
     monkeypatch.setattr("goodprior.baselines.fit_ensemble", fit_ensemble)
     settings = images.image_settings("cifar10", "lenet5", "ensemble", 0, Choice("paper"))
     with pytest.raises(InterruptedError):
-        fit(image_problem(*_images(20, 3)), settings)
+        fit(image_problem(*_images(20, 3), settings), settings)
     expected = [1e-2, 1e-2, 1e-3, 1e-3, 1e-4, 1e-5, 1e-5]
     np.testing.assert_allclose(asked["rates"], expected)
 
@@ -262,7 +262,7 @@ def test_the_course_of_matching_images(tiny_images, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["fg", "fg+ts", "gpi-g", "gpi-h", "ensemble", "map-gpi-g"])
 def test_methods_run_on_images(tiny_images, method):
-    sampled._tuned_temperature.cache_clear()
+    methods._tuned_temperature.cache_clear()
     _, jobs = _settings(
         "cifar10", networks=("lenet5",), methods=(method if "map" not in method else "fg",)
     )

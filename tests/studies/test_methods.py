@@ -9,7 +9,7 @@ import pytest
 from goodprior.inference import Prediction
 from goodprior.matching import MatchSchedule
 from goodprior.studies.engine.study import Choice
-from goodprior.studies.protocols import data, sampled, tables
+from goodprior.studies.protocols import data, methods, tables
 from goodprior.studies.protocols.method_names import LABELS
 from goodprior.studies.protocols.methods import METHODS, fit
 from goodprior.studies.protocols.problems import (
@@ -45,7 +45,7 @@ def test_every_baseline_explains_a_line(method):
     X = rng.normal(size=(80, 2))
     y = 3.0 + 10.0 * X[:, 0] + 0.5 * rng.normal(size=80)
     settings = _settings(method, burn_in=500, thinning=200)
-    fitted = fit(regression_problem(X[:60], y[:60], 0.01), settings)
+    fitted = fit(regression_problem(X[:60], y[:60], 0.01, settings), settings)
     prediction = fitted.predict(X[60:])
     assert isinstance(prediction, Prediction)
     error = np.asarray(prediction.mean)[:, 0] - y[60:]
@@ -60,7 +60,7 @@ def test_an_ensemble_tells_classes_apart(classes):
     X = rng.normal(size=(150, 2))
     y = np.digitize(X[:, 0], np.linspace(-1, 1, classes + 1)[1:-1])
     settings = _settings("ensemble", "eeg")
-    fitted = fit(classification_problem(X[:100], y[:100], classes), settings)
+    fitted = fit(classification_problem(X[:100], y[:100], classes, settings), settings)
     probabilities = np.asarray(fitted.predict(X[100:]).probabilities)
     assert probabilities.shape == (50, classes)
     assert (probabilities.argmax(1) == y[100:]).mean() > 0.8
@@ -89,11 +89,11 @@ def chains(monkeypatch):
         return SimpleNamespace(predict=predict)
 
     monkeypatch.setattr(data, "regression_split", split)
-    monkeypatch.setattr("goodprior.inference.sample_posterior", sample)
-    monkeypatch.setattr("goodprior.evaluation.diagnose", lambda p: SimpleNamespace(summary={}))
-    sampled._tuned_temperature.cache_clear()
+    monkeypatch.setattr("goodprior.pipeline.methods.sampled.sample_posterior", sample)
+    monkeypatch.setattr(methods, "diagnose", lambda p: SimpleNamespace(summary={}))
+    methods._tuned_temperature.cache_clear()
     yield asked
-    sampled._tuned_temperature.cache_clear()
+    methods._tuned_temperature.cache_clear()
 
 
 def test_the_temperature_is_tuned_on_the_training_rows_of_split_0(chains):

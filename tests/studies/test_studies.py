@@ -12,8 +12,7 @@ from goodprior.inference import ClassPrediction, Prediction
 from goodprior.matching import Comparison, History, Match, MatchSchedule
 from goodprior.studies.catalogue import MODULES, run_job, study
 from goodprior.studies.protocols import tables
-from goodprior.studies.protocols.methods import METHODS
-from goodprior.studies.protocols.problems import Fit
+from goodprior.studies.protocols.methods import METHODS, Fitted
 from tests.studies.small import SMALL, job_of, row_of
 
 
@@ -116,7 +115,7 @@ def test_classification_and_its_figure(tiny_data, monkeypatch, dataset, outputs)
         problems.append(problem)
         classes = max(2, problem.outputs)
         row = np.log([0.9] + [0.1 / (classes - 1)] * (classes - 1))
-        return Fit(lambda X: ClassPrediction(jnp.tile(row, (3, len(X), 1))), {"told": 1.0})
+        return Fitted(lambda X: ClassPrediction(jnp.tile(row, (3, len(X), 1))), {"told": 1.0})
 
     monkeypatch.setitem(METHODS, "fg", fit)
     one, settings = job_of("uci-classification", method="fg")
@@ -140,7 +139,7 @@ def test_active_learning_adds_the_least_certain_rows(tiny_data, monkeypatch):
             location = np.stack([X[:, :1] - X[:, 1:], X[:, :1] + X[:, 1:]])
             return Prediction(jnp.asarray(location), jnp.full(location.shape, 0.1))
 
-        return Fit(predict, {})
+        return Fitted(predict, {})
 
     monkeypatch.setitem(METHODS, "fg", fit)
     one, settings = job_of("active-learning", method="fg", rounds=3)

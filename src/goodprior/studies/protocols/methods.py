@@ -94,12 +94,10 @@ def sample(
     problem: Problem, settings: Settings, key: PRNGKeyArray, temperature: float = 1.0
 ) -> Posterior:
     """The posterior under the problem's prior by the job's sampler and chains."""
-    found = _sample(problem, settings, key, temperature)[0].posterior
-    assert isinstance(found, Posterior)
-    return found
+    return _run_chains(problem, settings, key, temperature)[0].posterior  # type: ignore[return-value]
 
 
-def _sample(
+def _run_chains(
     problem: Problem, settings: Settings, key: PRNGKeyArray, temperature: float = 1.0
 ) -> tuple[Fit, dict[str, Any]]:
     watch = Stopwatch()
@@ -112,13 +110,19 @@ def _sample(
         temperature=temperature,
         hooks=watch,
     )
-    assert isinstance(found.posterior, Posterior)
-    return found, {**diagnose(found.posterior).summary, **watch.facts(found)}
+    return found, watch.facts(found)
+
+
+def _diagnosed(
+    problem: Problem, settings: Settings, key: PRNGKeyArray, temperature: float = 1.0
+) -> tuple[Fit, dict[str, Any]]:
+    found, facts = _run_chains(problem, settings, key, temperature)
+    return found, {**diagnose(found.posterior).summary, **facts}  # type: ignore[arg-type]
 
 
 def by_chains(name: str, problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """Match the prior of this name if it is to be matched, and sample the posterior."""
-    found, facts = _sample(replace(problem, prior=name), settings, key)
+    found, facts = _diagnosed(replace(problem, prior=name), settings, key)
     if found.history is not None and found.history.after is not None:
         facts |= {f"match_{k}": v for k, v in found.history.after._asdict().items()}
         facts["match_steps"] = len(found.history.distance)
@@ -135,7 +139,7 @@ def tempered(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     where = {k: v for k, v in settings.items() if k != "split"}
     temperature = _tuned_temperature(tuple(sorted(where.items())))
     tuning = {"tuning_seconds": time.perf_counter() - started}
-    found, facts = _sample(replace(problem, prior="fg"), settings, key, temperature)
+    found, facts = _diagnosed(replace(problem, prior="fg"), settings, key, temperature)
     return Fitted(found.posterior.predict, {**facts, **tuning})
 
 
@@ -159,7 +163,7 @@ def under_evidence(problem: Problem, settings: Settings, key: PRNGKeyArray) -> F
     started = time.perf_counter()
     prior = _laplace(problem, settings, key, evidence=True).posterior.prior
     seconds = time.perf_counter() - started
-    found, facts = _sample(replace(problem, prior=prior), settings, key)
+    found, facts = _diagnosed(replace(problem, prior=prior), settings, key)
     return Fitted(found.posterior.predict, {**facts, "prior_seconds": seconds})
 
 
