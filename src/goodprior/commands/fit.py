@@ -90,11 +90,11 @@ def fit(
 
 
 def _belief_of(text: str | None) -> str | dict[str, Any] | None:
-    """What `--belief` says, as the estimators take it."""
-    if text is None:
-        return None
+    """The value of `--belief` as the estimators take it."""
     from goodprior.beliefs.spec import belief_from_text
 
+    if text is None:
+        return None
     with wrong_option("--belief"):
         return belief_from_text(text)
 

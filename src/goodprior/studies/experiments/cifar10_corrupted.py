@@ -34,13 +34,13 @@ def run(settings: Settings) -> Row:
         return classification_metrics(prediction, y_test)
 
     clean = scores(X_test)
-    spoilt = [
+    corrupted = [
         [scores(corrupt(X_test, name, severity, settings["seed"])) for severity in SEVERITIES]
         for name in CORRUPTIONS
     ]
     found: Row = {**clean, **fitted.facts, "training_rows": len(problem.X)}
     for metric in ("accuracy", "nll"):
-        values = np.array([[cell[metric] for cell in row] for row in spoilt])
+        values = np.array([[cell[metric] for cell in row] for row in corrupted])
         found |= {f"{metric}_{s}": v for s, v in zip(SEVERITIES, values.mean(axis=0), strict=True)}
         found[f"corrupted_{metric}"] = values
     rises = np.diff(found["corrupted_accuracy"], axis=1).max(axis=1) > 0

@@ -1,11 +1,15 @@
-"""Entropies on foreign images (section 6.4): figure 12."""
+"""Entropies on out-of-distribution images (section 6.4): figure 12."""
 
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
 from goodprior.studies.experiments.cifar10 import METHODS
 from goodprior.studies.protocols import images
 from goodprior.studies.protocols.method_names import LABELS
 
-SETS = {"own": "MNIST (own: higher is better)", "foreign": "notMNIST (foreign: lower is better)"}
+# Stored columns end in these words.
+SETS = {
+    "own": "MNIST (in distribution: higher is better)",
+    "foreign": "notMNIST (out of distribution: lower is better)",
+}
 
 
 def run(settings: Settings) -> Row:
@@ -21,15 +25,15 @@ def run(settings: Settings) -> Row:
     problem, X_test, y_test = image_problem_and_test(settings)
     letters = load("notmnist").X[: settings.get("test_rows")]
     fitted = fit(problem, settings)
-    own, foreign = fitted.predict(X_test), fitted.predict(letters)
-    assert isinstance(own, ClassPrediction)
-    assert isinstance(foreign, ClassPrediction)
-    curves = [entropy_curve(p.entropy, problem.observation.functions) for p in (own, foreign)]
+    inside, outside = fitted.predict(X_test), fitted.predict(letters)
+    assert isinstance(inside, ClassPrediction)
+    assert isinstance(outside, ClassPrediction)
+    curves = [entropy_curve(p.entropy, problem.observation.functions) for p in (inside, outside)]
     return {
-        **classification_metrics(own, y_test),
-        "entropy_own": float(own.entropy.mean()),
-        "entropy_foreign": float(foreign.entropy.mean()),
-        "auroc": auroc(own.entropy, foreign.entropy),
+        **classification_metrics(inside, y_test),
+        "entropy_own": float(inside.entropy.mean()),
+        "entropy_foreign": float(outside.entropy.mean()),
+        "auroc": auroc(inside.entropy, outside.entropy),
         **fitted.facts,
         "training_rows": len(problem.X),
         "entropy": np.linspace(0, np.log(problem.observation.functions), len(curves[0])),
@@ -83,6 +87,6 @@ STUDY = Study(
     keys=("network", "method"),
     cost=images.image_cost,
     remarks="Images are padded to 32 by 32 pixels and standardised by MNIST's mean and deviation. "
-    "notMNIST is a sample of 10,000 images. `auroc` is the probability that a foreign image has "
-    "the larger entropy. The paper's belief for this experiment is not stated: CIFAR-10's here.",
+    "notMNIST is a sample of 10,000 images. `auroc` is the probability that an image of notMNIST "
+    "has the larger entropy. The paper does not state its belief here: it is CIFAR-10's.",
 )
