@@ -12,6 +12,7 @@ from goodprior.networks.mlp import ACTIVATIONS, MLP
 from goodprior.networks.preresnet import PreResNet20
 from goodprior.networks.vectorize import vectorize
 from goodprior.networks.vgg import VGG16
+from goodprior.networks.with_log_noise import WithLogNoise
 
 IMAGE_NETWORKS = {"lenet5": LeNet5, "vgg16": VGG16, "preresnet20": PreResNet20}
 
@@ -27,6 +28,7 @@ __all__ = [
     "LeNet5",
     "Parameter",
     "PreResNet20",
+    "WithLogNoise",
     "batch_statistics",
     "max_pool",
     "outputs",

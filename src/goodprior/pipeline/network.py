@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import equinox as eqx
@@ -10,7 +11,9 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from goodprior import checks
-from goodprior.networks import IMAGE_NETWORKS, MLP
+from goodprior.networks import IMAGE_NETWORKS, MLP, WithLogNoise
+
+NOISE_HIDDEN = (16,)  # of the network for log noise variances
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,14 @@ class NetworkSpec:
     activation: str | Callable[..., Any] = "tanh"
     name: str | None = None
 
-    def build(self, shape: tuple[int, ...], outputs: int) -> Any:
-        """The network for inputs of this shape, with weights of zero: a prior draws them."""
+    def build(self, shape: tuple[int, ...], outputs: int, noise_outputs: int = 0) -> Any:
+        """The network for inputs of this shape, with weights of zero: a prior draws them.
+
+        `noise_outputs` log noise variances are a small network of their own.
+        """
+        if noise_outputs:
+            noise = NetworkSpec(NOISE_HIDDEN).build((prod(shape),), noise_outputs)
+            return WithLogNoise(self.build(shape, outputs), noise)
         names = ", ".join(IMAGE_NETWORKS)
         if self.name is not None:
             make = IMAGE_NETWORKS[checks.one_of("network", self.name, IMAGE_NETWORKS)]

@@ -33,9 +33,9 @@ class ObservationModel(NamedTuple):
     constant_noise: ConstantNoise | None = None
 
     @property
-    def outputs(self) -> int:
-        """How many outputs the network has."""
-        return self.functions * (1 if self.noise_belief is None else 2)
+    def noise_outputs(self) -> int:
+        """How many further outputs are log noise variances."""
+        return 0 if self.noise_belief is None else self.functions
 
 
 def regression_model(

@@ -86,7 +86,8 @@ class Problem:
     def build_network(self) -> Any:
         """The given network, or the one that the spec describes."""
         if isinstance(self.network, NetworkSpec):
-            return self.network.build(self.X.shape[1:], self.observation.outputs)
+            noise = self.observation.noise_outputs
+            return self.network.build(self.X.shape[1:], self.observation.functions, noise)
         return self.network
 
     def measurement_set(self) -> MeasurementSet:

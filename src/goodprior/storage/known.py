@@ -52,6 +52,7 @@ from goodprior.networks import (
     LeNet5,
     Parameter,
     PreResNet20,
+    WithLogNoise,
 )
 from goodprior.networks.preresnet import Residual
 from goodprior.priors import (
@@ -69,7 +70,7 @@ from goodprior.priors.learned_noise import NoisyNetwork, WithNoise
 _GOODPRIOR: tuple[type, ...] = (
     # networks
     *(MLP, Dense, Architecture, Parameter),
-    *(Conv, BatchNorm, LeNet5, VGG16, PreResNet20, Residual),
+    *(Conv, BatchNorm, LeNet5, VGG16, PreResNet20, Residual, WithLogNoise),
     # beliefs
     *(
         GaussianProcess,
