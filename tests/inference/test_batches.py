@@ -17,7 +17,10 @@ def table(tmp_path):
     return disk, memory, np.sin(memory[:, 0])
 
 
-def run(X, y, sampler=SGHMC(burn_in=30, thinning=70), **settings):
+SHORT = SGHMC(burn_in=30, thinning=70)
+
+
+def run(X, y, sampler=SHORT, **settings):
     prior = GaussianPrior(MLP(2, (5,), 1, key=jax.random.key(0)))
     return sample_posterior(
         prior,
@@ -60,7 +63,7 @@ def test_bad_rows_on_disk_are_met_with_a_sentence(table):
 def test_what_needs_all_rows_refuses_a_table_on_disk(table):
     disk, _, y = table
     for sampler in (SGHMC(batch_size=None), NUTS()):
-        with pytest.raises(ValueError, match="rows on disk .* use a sampler with a batch_size"):
+        with pytest.raises(ValueError, match=r"rows on disk .* use a sampler with a batch_size"):
             run(disk, y, sampler)
 
 

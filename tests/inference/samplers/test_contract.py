@@ -148,9 +148,9 @@ def test_a_posterior_of_another_run_is_not_resumed(name):
     sampler = SAMPLERS[name](5, 10)
     with pytest.raises(ValueError, match="the same prior, likelihood, sampler and chains"):
         run(sampler, resume=run(sampler, chains=3))
+    other = run(SAMPLERS["nuts" if name == "metropolis" else "metropolis"](5, 10))
     with pytest.raises(ValueError, match="the same prior, likelihood, sampler and chains"):
-        other = "nuts" if name == "metropolis" else "metropolis"
-        run(sampler, resume=run(SAMPLERS[other](5, 10)))
+        run(sampler, resume=other)
 
 
 @pytest.mark.slow
