@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 import goodprior
-from goodprior import NUTS, BNNClassifier, BNNRegressor
+from goodprior import MAP, NUTS, BNNClassifier, BNNRegressor, Laplace
 from goodprior.inference import SamplingError, sample_posterior
 from goodprior.networks import MLP
 from goodprior.pipeline import Sampled
 from goodprior.pipeline.methods import sampled
-from tests.estimators.small import LABELS, SMALL, X, Y, sghmc
+from goodprior.storage.tree import pack, unpack
+from tests.estimators.small import LABELS, NETWORK, SMALL, X, Y, sghmc
 
 BRIEF = {**SMALL, "prior": "fg"}
 
