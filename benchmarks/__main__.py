@@ -123,8 +123,8 @@ def nuts_fit(
     prior = gp.GaussianPrior(gp.MLP(X.shape[1], HIDDEN, 1, key=jax.random.key(9)))
     started = time.perf_counter()
     posterior = gp.sample_posterior(
-        prior, gp.Gaussian(0.1), X, y, scaling=scaling, sampler=gp.NUTS(), burn_in=200, draws=20,
-        thinning=10, key=jax.random.key(2),
+        prior, gp.Gaussian(0.1), X, y, scaling=scaling, draws=20, key=jax.random.key(2),
+        sampler=gp.NUTS(burn_in=200, thinning=10),
     )  # fmt: skip
     seconds = time.perf_counter() - started
     found = gp.diagnose(posterior).summary

@@ -27,10 +27,10 @@ from pathlib import Path
 import jax
 import numpy as np
 import pandas as pd
-from goodprior.inference.samplers.sghmc_run import SGHMCRun
 
 import goodprior as gp
 from goodprior.inference.batches import InMemory
+from goodprior.inference.chains import Chains
 from goodprior.inference.density import Density
 from goodprior.networks import IMAGE_NETWORKS
 
@@ -73,8 +73,8 @@ def chains(name: str, count: int) -> dict[str, float]:
     """Milliseconds for a step of so many chains."""
     density, data = density_and_data(name, 4 * BATCH[name])
     latents = jax.vmap(density.prior.sample)(jax.random.split(jax.random.key(1), count))
-    run = SGHMCRun(density, gp.SGHMC(), data, BATCH[name], latents, key=jax.random.key(0))
-    found = milliseconds(lambda: run.advance(STEPS), times=5)
+    run = Chains(density, gp.SGHMC(batch_size=BATCH[name]), data, latents, jax.random.key(0))
+    found = milliseconds(lambda: run.advance(STEPS, warming_up=False), times=5)
     return {key: value / STEPS for key, value in found.items()}
 
 

@@ -1,11 +1,13 @@
 """How well SGHMC samples: its temperature on real data, and its predictions beside NUTS.
 
 python -m benchmarks.samplers temperature
+python -m benchmarks.samplers short-step
 python -m benchmarks.samplers nuts
 """
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -38,36 +40,37 @@ def temperature(out: Path) -> None:
         for name, sampler in SETTINGS.items():
             posterior = gp.sample_posterior(
                 prior, gp.Gaussian(NOISE_VARIANCE[dataset]), X, y, scaling=scaling,
-                sampler=sampler, burn_in=burn_in, draws=10, thinning=1000, key=jax.random.key(1),
+                sampler=replace(sampler, burn_in=burn_in, thinning=1000), draws=10,
+                key=jax.random.key(1),
             )  # fmt: skip
             report = posterior.report
             metrics = gp.regression_metrics(posterior.predict(X_test), y_test)
-            rows.append({"dataset": dataset, "settings": name, **report, **metrics})
+            rows.append({"dataset": dataset, "settings": name, **report.numbers, **metrics})
             print(
-                f"{dataset:8} {name:34} T {report['temperature_5']:.3f} "
-                f"{report['temperature_50']:.3f} {report['temperature_95']:.3f} clamped "
-                f"{report['clamped']:.3f} rmse {metrics['rmse']:.4f} nll {metrics['nll']:.3f}",
+                f"{dataset:8} {name:34} T {report.temperature_5:.3f} "
+                f"{report.temperature_50:.3f} {report.temperature_95:.3f} clamped "
+                f"{report.clamped:.3f} rmse {metrics['rmse']:.4f} nll {metrics['nll']:.3f}",
                 flush=True,
             )
             pd.DataFrame(rows).to_csv(out / "temperature.csv", index=False)
 
 
-def careful(out: Path) -> None:
+def short_step(out: Path) -> None:
     """Two stages: the paper's settings to get there, then a short step to sample at T = 1."""
     rows = []
     for dataset in ("naval", "energy", "boston"):
         X, y, X_test, y_test = load(dataset).split(0)
         prior = gp.GaussianPrior(gp.MLP(X.shape[1], (100, 100), 1, key=jax.random.key(0)))
         likelihood = gp.Gaussian(NOISE_VARIANCE[dataset])
-        there = None
-        for stage, sampler in (("paper", gp.SGHMC()), ("careful", gp.SGHMC.careful())):
+        there, paper = None, gp.SGHMC(burn_in=5000, thinning=1000)
+        for stage, sampler in (("paper", paper), ("short step", paper.with_short_step())):
             posterior = gp.sample_posterior(
                 prior, likelihood, X, y, scaling=gp.Scaling.fit(X, y), sampler=sampler,
-                start=there, burn_in=5000, draws=5, thinning=1000, key=jax.random.key(1),
+                start=there, draws=5, key=jax.random.key(1),
             )  # fmt: skip
             there = posterior
             metrics = gp.regression_metrics(posterior.predict(X_test), y_test)
-            rows.append({"dataset": dataset, "stage": stage, **posterior.report, **metrics})
+            rows.append({"dataset": dataset, "stage": stage, **posterior.report.numbers, **metrics})
             print({k: round(v, 4) if isinstance(v, float) else v for k, v in rows[-1].items()})
             pd.DataFrame(rows).to_csv(out / "temperature_two_stages.csv", index=False)
 
@@ -84,10 +87,8 @@ def nuts(out: Path) -> None:
         for name, settings in {
             "SGHMC": {"sampler": gp.SGHMC()},
             "NUTS": {
-                "sampler": gp.NUTS(max_doublings=8),
-                "burn_in": 200,
+                "sampler": gp.NUTS(max_doublings=8, burn_in=200, thinning=10),
                 "draws": 20,
-                "thinning": 10,
             },
         }.items():
             started = time.perf_counter()
@@ -114,11 +115,11 @@ def nuts(out: Path) -> None:
 def main() -> None:
     """Run one of the comparisons."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["temperature", "careful", "nuts"])
+    parser.add_argument("what", choices=["temperature", "short-step", "nuts"])
     parser.add_argument("--out", type=Path, default=Path("results"))
     args = parser.parse_args()
     use_all_cores()
-    {"temperature": temperature, "careful": careful, "nuts": nuts}[args.what](args.out)
+    {"temperature": temperature, "short-step": short_step, "nuts": nuts}[args.what](args.out)
 
 
 if __name__ == "__main__":

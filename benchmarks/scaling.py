@@ -36,10 +36,10 @@ def sample_seconds(*, rows: int, width: int, depth: int, chains: int, draws: int
     y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=rows)
     prior = gp.GaussianPrior(gp.MLP(10, (width,) * depth, 1, key=jax.random.key(0)))
 
-    def sample(kept: int, go_on: gp.Posterior | None = None) -> gp.Posterior:
+    def sample(kept: int, resume: gp.Posterior | None = None) -> gp.Posterior:
         return gp.sample_posterior(
-            prior, gp.Gaussian(0.1), X, y, key=jax.random.key(1), chains=chains, burn_in=500,
-            draws=kept, thinning=thinning, go_on=go_on,
+            prior, gp.Gaussian(0.1), X, y, key=jax.random.key(1), chains=chains, draws=kept,
+            sampler=gp.SGHMC(burn_in=500, thinning=thinning), resume=resume,
         )  # fmt: skip
 
     first, best = sample(1), float("inf")
@@ -56,7 +56,8 @@ def disk_run(rows: int, kind: str) -> None:
     Memory is what is the process's own: pages of the mapped file can be dropped at any time.
     """
     prior = gp.GaussianPrior(gp.MLP(20, (100, 100), 1, key=jax.random.key(0)))
-    settings: dict[str, Any] = {"key": jax.random.key(1), "burn_in": 500, "draws": 4}
+    sampler = gp.SGHMC(burn_in=500, thinning=500)
+    settings: dict[str, Any] = {"key": jax.random.key(1), "sampler": sampler, "draws": 4}
     peak = 0.0
 
     def look(done: int, total: int, phase: str) -> None:
@@ -73,9 +74,7 @@ def disk_run(rows: int, kind: str) -> None:
         table = (X, y) if kind == "disk" else (np.asarray(X), np.asarray(y))
         for _ in range(2):
             started = time.perf_counter()
-            gp.sample_posterior(
-                prior, gp.Gaussian(0.1), *table, thinning=500, on_progress=look, **settings
-            )
+            gp.sample_posterior(prior, gp.Gaussian(0.1), *table, on_progress=look, **settings)
         seconds = time.perf_counter() - started
     print(json.dumps({"rows": rows, "table": kind, "seconds": seconds, "peak_mib": peak}))
 

@@ -11,14 +11,16 @@ import pytest
 from goodprior.beliefs import Box, GaussianProcess, Grid, rbf
 from goodprior.data import Scaling
 from goodprior.inference import (
+    NUTS,
     SGHMC,
     Binary,
     Categorical,
     Gaussian,
     Heteroscedastic,
+    Posterior,
+    chains,
     sample_posterior,
 )
-from goodprior.inference.samplers import sghmc_run
 from goodprior.matching import MatchSchedule, Sliced, Wasserstein, match
 from goodprior.networks import MLP
 from goodprior.priors import GaussianPrior
@@ -40,7 +42,7 @@ def nothing_is_run(monkeypatch):
     def reached(*args, **kwargs):
         pytest.fail("a compiled loop was reached")
 
-    monkeypatch.setattr(sghmc_run, "_advance", reached)
+    monkeypatch.setattr(chains, "_advance", reached)
     monkeypatch.setattr(sys.modules["goodprior.matching.match"], "_chunk", reached)
 
 
@@ -48,6 +50,12 @@ def _sample(prior=None, likelihood=None, X=X, y=Y, **settings):
     return sample_posterior(
         prior or _prior(), likelihood or Gaussian(0.1), X, y, key=KEY, **settings
     )
+
+
+def _trained(chains):
+    """A posterior that no sampler drew."""
+    draws = jax.tree.map(lambda leaf: np.stack([leaf[None]] * chains), _prior().sample(KEY))
+    return Posterior(_prior(), Gaussian(0.1), draws, np.zeros((chains, 0, 0), np.float32), {})
 
 
 SAMPLING = {
@@ -83,16 +91,32 @@ SAMPLING = {
         "y must hold whole numbers from 0 to 1; found values from 0 to 2",
     ),
     "batch larger than the data": (
-        lambda: _sample(batch_size=41),
+        lambda: _sample(sampler=SGHMC(batch_size=41)),
         "batch_size is 41, but there are only 40 rows; use a smaller one, or None for all rows",
     ),
-    "empty batch": (lambda: _sample(batch_size=0), "batch_size must be a whole number"),
+    "empty batch": (lambda: SGHMC(batch_size=0), "batch_size must be a whole number"),
     "no chains": (lambda: _sample(chains=0), "chains must be a whole number of at least 1, got 0"),
     "no draws": (lambda: _sample(draws=0), "draws must be a whole number of at least 1"),
-    "no thinning": (lambda: _sample(thinning=0), "thinning must be a whole number of at least 1"),
+    "no thinning": (lambda: SGHMC(thinning=0), "thinning must be a whole number of at least 1"),
     "negative burn-in": (
-        lambda: _sample(burn_in=-1),
+        lambda: NUTS(burn_in=-1),
         "burn_in must be a whole number of at least 0",
+    ),
+    "too few row weights": (
+        lambda: _sample(row_weights=np.ones(39)),
+        "row_weights must have 40 entries, one for each row of X",
+    ),
+    "negative row weights": (
+        lambda: _sample(row_weights=-np.ones(40)),
+        "row_weights must not be negative",
+    ),
+    "other chains at the start": (
+        lambda: _sample(start=_trained(chains=3)),
+        "start has 3 chains, but 4 are asked for",
+    ),
+    "nothing to resume": (
+        lambda: _sample(resume=_trained(chains=4)),
+        "resume must be a posterior that a sampler drew",
     ),
     "no temperature": (
         lambda: _sample(temperature=0.0),

@@ -18,7 +18,7 @@ assert use_all_cores(int(sys.argv[1])) == int(sys.argv[1])
 X = np.linspace(-2, 2, 200)[:, None]
 posterior = gp.sample_posterior(
     gp.GibbsHierarchicalPrior(gp.MLP(1, (20, 20), 1, key=jax.random.key(0)), refresh_every=10),
-    gp.Gaussian(0.1), X, np.sin(X), chains=4, burn_in=50, draws=1, thinning=50,
+    gp.Gaussian(0.1), X, np.sin(X), sampler=gp.SGHMC(burn_in=50, thinning=50), chains=4, draws=1,
     key=jax.random.key(1),
 )
 np.savez(sys.argv[2], *jax.tree.leaves(posterior.draws))
@@ -41,9 +41,10 @@ def test_two_devices_and_one_give_the_same_draws_after_100_steps(tmp_path):
 
 FIT = """
 import numpy as np
-from goodprior import BNNRegressor
+from goodprior import BNNRegressor, SGHMC
 X = np.linspace(0, 1, 40)[:, None]
-BNNRegressor(hidden=(5,), chains=2, burn_in=20, draws=2, thinning=10, verbose=False).fit(X, X[:, 0])
+method = SGHMC(burn_in=20, thinning=10)
+BNNRegressor(hidden=(5,), method=method, chains=2, draws=2).fit(X, X[:, 0])
 """
 
 

@@ -8,13 +8,14 @@ import pytest
 
 from goodprior.beliefs import GaussianProcess, Grid, rbf
 from goodprior.evaluation import accuracy, rmse
-from goodprior.inference import Binary, Gaussian, sample_posterior
+from goodprior.inference import SGHMC, Binary, Gaussian, sample_posterior
 from goodprior.matching import MatchSchedule, match
 from goodprior.priors import GaussianPrior
 
 POINTS = Grid([-1.5], [1.5], per_input=8)
 X = np.linspace(-1.5, 1.5, 40)[:, None]
-LENGTHS = {"chains": 2, "burn_in": 1000, "draws": 5, "thinning": 200, "key": jax.random.key(2)}
+SAMPLER = SGHMC(burn_in=1000, thinning=200)
+SETTINGS = {"sampler": SAMPLER, "chains": 2, "draws": 5, "key": jax.random.key(2)}
 
 
 def _matched(network, variance):
@@ -30,7 +31,7 @@ def _matched(network, variance):
 def test_equinoxs_own_mlp_is_matched_and_learns_numbers():
     network = eqx.nn.MLP(1, 1, 10, 1, activation=jnp.tanh, key=jax.random.key(0))
     y = 0.8 * X[:, 0] - 0.2
-    posterior = sample_posterior(_matched(network, 0.3), Gaussian(0.01), X, y, **LENGTHS)
+    posterior = sample_posterior(_matched(network, 0.3), Gaussian(0.01), X, y, **SETTINGS)
     assert rmse(posterior.predict(X), y) < 0.1
 
 
@@ -49,5 +50,5 @@ class Polynomial(eqx.Module):
 def test_a_module_by_hand_is_matched_and_learns_classes():
     network = Polynomial(jnp.zeros(4), jnp.arange(4), lambda y: 9 * jnp.tanh(y / 9))
     y = (np.abs(X[:, 0]) < 0.8).astype(int)
-    posterior = sample_posterior(_matched(network, 16.0), Binary(), X, y, **LENGTHS)
+    posterior = sample_posterior(_matched(network, 16.0), Binary(), X, y, **SETTINGS)
     assert accuracy(posterior.predict(X), y) > 0.9

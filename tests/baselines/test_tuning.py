@@ -12,8 +12,7 @@ from goodprior.baselines.tuning import (
     best,
     tune,
 )
-from goodprior.inference import Gaussian, Prediction
-from goodprior.inference.chains import SamplingError
+from goodprior.inference import Gaussian, Prediction, SamplingError
 from goodprior.networks import MLP
 from goodprior.priors import GaussianPrior
 

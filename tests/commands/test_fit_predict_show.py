@@ -19,11 +19,16 @@ from goodprior.commands import fit, predict, show
 from goodprior.commands.training_table import read_training_table
 from goodprior.data.table.encode import Columns
 from goodprior.data.table.read import read_table
-from goodprior.inference import SamplingError
-from goodprior.pipeline import sampling
-from goodprior.pipeline import training as trained
+from goodprior.inference import SGHMC, SamplingError
+from goodprior.pipeline import Ensemble, Sampled
+from goodprior.pipeline.methods import registry, sampled
 
-TINY = {"hidden": (4,), "chains": 2, "burn_in": 20, "draws": 13, "thinning": 10, "start": "prior"}
+TINY = {"hidden": (4,), "chains": 2, "draws": 13}
+SAMPLER = SGHMC(0.02, 0.02, gradient_noise="none", burn_in=20, thinning=10, batch_size=None)
+TINY_METHODS = {
+    "sghmc": lambda: Sampled.by(SAMPLER, start="prior"),
+    "ensemble": lambda: Ensemble(members=2, epochs=50),
+}
 ROWS = 16
 DROP = ("--drop", "z", "--drop", "kind", "--drop", "code")
 
@@ -32,6 +37,8 @@ DROP = ("--drop", "z", "--drop", "kind", "--drop", "code")
 def _small_and_fast():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fit, "QUICK", TINY)
+        for name, method in TINY_METHODS.items():
+            patch.setitem(registry.METHODS, name, method)
         for command in (fit, predict, show):
             patch.setattr(command, "prepare", lambda: None)
         yield
@@ -334,8 +341,7 @@ def test_models_fitted_in_python_work_if_their_columns_have_names(fitted, folder
         ("map", "y", "one network"),
     ],
 )
-def test_methods_that_do_not_sample(method, target, made_of, folder, monkeypatch):
-    monkeypatch.setattr(trained, "ENSEMBLE_STEPS", (100, 100))
+def test_methods_that_do_not_sample(method, target, made_of, folder):
     table()[["size", "colour", target]].to_csv("data.csv", index=False)
     done = run_fit("data.csv", "--target", target, "--method", method, "--json")
     assert done.exit_code == 0, done.output
@@ -355,13 +361,13 @@ def test_methods_that_do_not_sample(method, target, made_of, folder, monkeypatch
 
 def _press_first(monkeypatch):
     """Ctrl-C as sampling begins."""
-    original = sampling.sample_posterior
+    original = sampled.sample_posterior
 
     def pressed(*arguments, **settings):
         os.kill(os.getpid(), signal.SIGINT)
         return original(*arguments, **settings)
 
-    monkeypatch.setattr(sampling, "sample_posterior", pressed)
+    monkeypatch.setattr(sampled, "sample_posterior", pressed)
 
 
 @pytest.mark.slow
@@ -398,7 +404,7 @@ def test_fits_that_end_with_nothing_leave_nothing(error, code, words, folder, mo
     def fail(*arguments, **settings):
         raise error
 
-    monkeypatch.setattr(sampling, "sample_posterior", fail)
+    monkeypatch.setattr(sampled, "sample_posterior", fail)
     table()[["size", "y"]].to_csv("data.csv", index=False)
     done = run_fit("data.csv", "--target", "y")
     assert done.exit_code == code

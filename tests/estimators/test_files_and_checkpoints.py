@@ -1,4 +1,5 @@
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -11,11 +12,13 @@ import numpy as np
 import pytest
 
 import goodprior
-from goodprior import BNNClassifier, BNNRegressor
+from goodprior import MAP, NUTS, BNNClassifier, BNNRegressor, Laplace
 from goodprior.inference import SamplingError, sample_posterior
 from goodprior.networks import MLP
-from goodprior.pipeline import sampling
-from tests.estimators.small import LABELS, SMALL, X, Y
+from goodprior.pipeline import Sampled
+from goodprior.pipeline.methods import sampled
+from goodprior.storage.tree import pack, unpack
+from tests.estimators.small import LABELS, NETWORK, SMALL, X, Y, sghmc
 
 BRIEF = {**SMALL, "prior": "fg"}
 
@@ -59,14 +62,107 @@ def test_another_fit_does_not_take_up_a_checkpoint(tmp_path):
     with pytest.raises(ValueError, match="another fit"):
         BNNRegressor(**BRIEF).fit(X, Y + 1, checkpoint=tmp_path / "run")
     with pytest.raises(ValueError, match="another fit"):
-        BNNRegressor(**{**BRIEF, "thinning": 60}).fit(X, Y, checkpoint=tmp_path / "run")
+        BNNRegressor(**{**BRIEF, "method": sghmc(thinning=60)}).fit(
+            X, Y, checkpoint=tmp_path / "run"
+        )
+
+
+class Steps:
+    """A belief of somebody's own, no module of equinox: its repr has its address in memory."""
+
+    def __init__(self, heights):
+        self.heights = np.asarray(heights)
+
+    def sample(self, key, x, n):
+        heights = self.heights * jax.random.normal(key, (n, 1, len(self.heights)))
+        return (heights * (x[:, :1] > 0)).sum(axis=-1)[..., None]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["sghmc", "nuts"])
+@pytest.mark.parametrize(
+    "belief",
+    [
+        lambda height: goodprior.GaussianProcess(goodprior.rbf(np.array([1.0, 1.0, height]))),
+        lambda height: Steps([1.0, height]),
+    ],
+    ids=["process", "plain class"],
+)
+def test_a_checkpoint_is_taken_up_with_the_same_belief_only(tmp_path, belief, monkeypatch):
+    """Beliefs that differ only in the values of an array are different beliefs."""
+    settings = {**NETWORK, "method": MAP(epochs=5)}
+    settings |= {"match_schedule": goodprior.MatchSchedule(steps=10), "noise_variance": 0.1}
+    first = BNNRegressor(**settings, belief=belief(2.0)).fit(X, Y, checkpoint=tmp_path / "run")
+    with pytest.raises(ValueError, match="another fit"):
+        BNNRegressor(**settings, belief=belief(2.5)).fit(X, Y, checkpoint=tmp_path / "run")
+    monkeypatch.setattr(sys.modules["goodprior.pipeline.fit"], "match", None)
+    monkeypatch.setattr(MAP, "train", None)
+    again = BNNRegressor(**settings, belief=belief(2.0)).fit(X, Y, checkpoint=tmp_path / "run")
+    np.testing.assert_array_equal(again.predict(X), first.predict(X))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keep_rows", [False, True])
+def test_a_pickle_holds_the_training_rows_only_if_asked(keep_rows):
+    """A marked value of X is looked for in the bytes."""
+    rows = X.copy()
+    rows[7, 0] = mark = 1.2345678912345
+    settings = {**BRIEF, "method": sghmc(burn_in=20, thinning=10), "draws": 4}
+    model = BNNRegressor(**settings, keep_rows=keep_rows).fit(rows, Y)
+    data = pickle.dumps(model)
+    assert (np.float64(mark).tobytes() in data) == keep_rows
+    again = pickle.loads(data)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    if not keep_rows:
+        with pytest.raises(ValueError, match=r"nothing to go on with.*keep_rows=True"):
+            again.sample_more(2)
+        return
+    for one, other in zip(
+        jax.tree.leaves(again.sample_more(2).posterior_.draws),
+        jax.tree.leaves(model.sample_more(2).posterior_.draws),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "method",
+    [
+        sghmc(burn_in=20, thinning=10),
+        NUTS(burn_in=20),
+        Sampled.by(sghmc(burn_in=20, thinning=10), start="prior"),
+        Laplace(epochs=20, marginal_likelihood=goodprior.MarginalLikelihood(burn_in=3)),
+        MAP(epochs=20, learning_rate=0.02),
+    ],
+    ids=lambda method: f"{type(method).__name__} {method.name}",
+)
+def test_settings_of_a_method_come_back_from_a_file(tmp_path, method):
+    length = {"chains": 2, "draws": 3} if method.name in ("sghmc", "nuts") else {}
+    settings = {**NETWORK, **length, "prior": "fg", "method": method}
+    model = BNNRegressor(**settings).fit(X, Y)
+    model.save(tmp_path / "model.safetensors")
+    again = goodprior.load(tmp_path / "model.safetensors")
+    assert again.method == method
+    assert type(again.method) is type(method)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_a_method_with_nonsense_in_a_file_is_refused():
+    spec, arrays = pack(MAP(epochs=20))
+    spec["fields"]["epochs"] = -3
+    with pytest.raises(ValueError, match="epochs must be a whole number"):
+        unpack(spec, arrays)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "method",
+    [sghmc(burn_in=100, thinning=10), NUTS(burn_in=100, thinning=10)],
+    ids=lambda method: method.name,
+)
 def test_a_longer_fit_takes_up_the_checkpoint_of_a_shorter_one(tmp_path, method):
     """Bit by bit the draws of a run that was as long from the start."""
-    settings = {**BRIEF, "method": method, "burn_in": 100, "thinning": 10, "draws": 7}
+    settings = {**BRIEF, "method": method, "draws": 7}
     short = BNNRegressor(**settings, budget=1e6).fit(X, Y, checkpoint=tmp_path / "run")
     longer = BNNRegressor(**{**settings, "draws": 12}).fit(X, Y, checkpoint=tmp_path / "run")
     whole = BNNRegressor(**{**settings, "draws": 12}).fit(X, Y)
@@ -82,6 +178,10 @@ def test_a_longer_fit_takes_up_the_checkpoint_of_a_shorter_one(tmp_path, method)
     np.testing.assert_array_equal(shorter.predict(X), whole.predict(X))
 
 
+def _halved(rows):
+    return tuple(sghmc(step_size=0.02 / by, burn_in=50, thinning=10) for by in (1, 2, 4, 8))
+
+
 @pytest.mark.slow
 def test_a_run_that_needed_a_shorter_step_goes_on_with_that_step(tmp_path, monkeypatch):
     """Whether it is taken up from a checkpoint or by `sample_more`."""
@@ -93,8 +193,8 @@ def test_a_run_that_needed_a_shorter_step_goes_on_with_that_step(tmp_path, monke
             raise SamplingError("too long", None)
         return sample_posterior(prior, likelihood, X, y, sampler=sampler, **rest)
 
-    monkeypatch.setattr(sampling, "sample_posterior", too_long)
-    settings = {**BRIEF, "burn_in": 50, "thinning": 10, "draws": 4}
+    monkeypatch.setattr(sampled, "sample_posterior", too_long)
+    settings = {**BRIEF, "method": Sampled(_halved), "draws": 4}
     model = BNNRegressor(**settings).fit(X, Y, checkpoint=tmp_path / "run")
     assert tried == [0.02, 0.01, 0.005]
     BNNRegressor(**{**settings, "draws": 5}).fit(X, Y, checkpoint=tmp_path / "run")
@@ -113,9 +213,9 @@ SCRIPT = textwrap.dedent(
     import sys
     import goodprior
     from goodprior import BNNRegressor
-    from tests.estimators.small import SMALL, X, Y
+    from tests.estimators.small import SMALL, X, Y, sghmc
 
-    settings = {**SMALL, "hidden": (4,), "draws": 600, "thinning": 200}
+    settings = {**SMALL, "hidden": (4,), "draws": 600, "method": sghmc(thinning=200)}
     model = BNNRegressor(**settings).fit(X, Y, checkpoint=sys.argv[1])
     model.save(sys.argv[2])
     """

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 import goodprior
-from goodprior import BNNClassifier, BNNRegressor
+from goodprior import SGHMC, BNNClassifier, BNNRegressor
 from goodprior.networks import Conv, Dense, LeNet5
+from goodprior.pipeline import Sampled
 
 RNG = np.random.default_rng(0)
 Y = np.array(["bright", "dark"] * 12)
 X = RNG.integers(0, 100, size=(24, 16, 16, 1)) + 150 * (Y == "bright")[:, None, None, None]
 X = X.astype(np.uint8)
-QUICK = {"chains": 2, "burn_in": 20, "draws": 2, "thinning": 10, "batch_size": 8, "start": "prior"}
+SAMPLER = SGHMC(0.02, 0.02, burn_in=20, thinning=10, batch_size=8)
+QUICK = {"method": Sampled.by(SAMPLER, start="prior"), "chains": 2, "draws": 2}
 
 
 class Own(eqx.Module):

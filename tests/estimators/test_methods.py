@@ -6,24 +6,23 @@ import numpy as np
 import pytest
 
 import goodprior
-from goodprior import BNNClassifier, BNNRegressor
+from goodprior import FBNN, BNNClassifier, BNNRegressor, Ensemble, Laplace
+from goodprior.estimators import base
 from goodprior.inference import StudentT
 from goodprior.networks import MLP
-from goodprior.pipeline import training as trained
-from tests.estimators.small import LABELS, SMALL, X, Y
+from tests.estimators.small import LABELS, NETWORK, X, Y
 
-METHODS = ("ensemble", "laplace", "fbnn", "map")
 COUNTS = {"ensemble": 2, "laplace": 30, "fbnn": 30, "map": 1}  # of function draws
-SETTINGS = {**SMALL, "prior": "fg"}
+SETTINGS = {  # few epochs: of 60 rows in batches of 32 or, in the ensemble, of 30
+    "ensemble": {**NETWORK, "method": Ensemble(members=2, epochs=150)},
+    "laplace": {**NETWORK, "method": "laplace", "prior": "fg", "draws": 30},
+    "fbnn": {**NETWORK, "method": FBNN(epochs=213), "draws": 30},
+    "map": {**NETWORK, "method": "map", "prior": "fg"},
+}
+METHODS = tuple(SETTINGS)
 
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def few_steps(monkeypatch):
-    monkeypatch.setattr(trained, "FBNN_STEPS", 400)
-    monkeypatch.setattr(trained, "ENSEMBLE_STEPS", (300, 300))
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +32,7 @@ def fitted():
     def get(method, cls=BNNRegressor):
         if (method, cls) not in models:
             y = Y if cls is BNNRegressor else LABELS
-            models[method, cls] = cls(**SETTINGS, method=method).fit(X, y)
+            models[method, cls] = cls(**SETTINGS[method]).fit(X, y)
         return models[method, cls]
 
     return get
@@ -69,7 +68,7 @@ def test_a_classifier_of_each_method_knows_its_labels(fitted, method):
 @pytest.mark.parametrize("method", METHODS)
 def test_what_a_method_has_not_it_says(fitted, method):
     model = fitted(method)
-    with pytest.raises(ValueError, match=f"sghmc and nuts have and {method} has not"):
+    with pytest.raises(ValueError, match=f"which samplers have and method {method} has not"):
         model.loo(X, Y)
     with pytest.raises(ValueError, match="nothing to go on with"):
         model.sample_more(1)
@@ -101,11 +100,11 @@ def test_models_come_back_from_their_files_as_they_were(fitted, tmp_path, method
 
 @pytest.mark.parametrize("method", ["laplace", "fbnn"])
 def test_a_checkpoint_holds_the_whole_result(tmp_path, monkeypatch, method):
-    monkeypatch.setattr(trained, "FBNN_STEPS", 10)
-    settings = {**SETTINGS, "likelihood": "gaussian", "noise_variance": 0.1}
-    settings |= {"method": method, "belief": {"lengthscale": {"column 0": 1.0}}}
+    settings = {**SETTINGS[method], "likelihood": "gaussian", "noise_variance": 0.1}
+    settings |= {"method": {"laplace": Laplace, "fbnn": FBNN}[method](epochs=5)}
+    settings |= {"belief": {"lengthscale": {"column 0": 1.0}}}
     first = BNNRegressor(**settings).fit(X, Y, checkpoint=tmp_path / "run")
-    monkeypatch.setattr(trained, "METHODS", {method: None})
+    monkeypatch.setattr(type(settings["method"]), "train", None)
     again = BNNRegressor(**settings).fit(X, Y, checkpoint=tmp_path / "run")
     np.testing.assert_array_equal(again.predict(X), first.predict(X))
 
@@ -131,7 +130,7 @@ def test_rows_count_by_their_weights_in_an_ensemble():
     """Rows of no weight, with nonsense for targets, leave the predictions alone."""
     wrong = np.where(np.arange(60) < 20, Y + 100, Y)
     weights = np.where(np.arange(60) < 20, 0.0, 1.0)
-    model = BNNRegressor(**SETTINGS, method="ensemble")
+    model = BNNRegressor(**SETTINGS["ensemble"])
     assert model.fit(X, wrong, sample_weight=weights).score(X[20:], Y[20:]) > 0.5
     assert model.fit(X, wrong).score(X[20:], Y[20:]) < 0
 
@@ -146,16 +145,21 @@ def test_rows_count_by_their_weights_in_an_ensemble():
         ({"method": "ensemble", "likelihood": "gaussian"}, "noise_variance"),
     ],
 )
-def test_what_a_method_cannot_do_is_said_before_any_work(settings, message):
+def test_what_a_method_cannot_do_is_said_before_any_work(settings, message, nothing_runs):
     with pytest.raises(ValueError, match=message):
-        BNNRegressor(**{**SMALL, "distance": "nonsense", **settings}).fit(X, Y)
+        BNNRegressor(**settings).fit(X, Y)
 
 
-def test_weights_of_rows_and_classes_where_a_method_knows_none():
-    with pytest.raises(ValueError, match="no sample_weight"):
-        BNNRegressor(**SETTINGS, method="laplace").fit(X, Y, sample_weight=np.ones(60))
+@pytest.fixture
+def nothing_runs(monkeypatch):
+    """Neither matching nor a method."""
+    for name in ("fit_posterior", "fit_prior"):
+        monkeypatch.setattr(base, name, lambda *_, **__: pytest.fail("work was begun"))
+
+
+def test_classes_where_a_method_knows_none(nothing_runs):
     with pytest.raises(ValueError, match="fbnn is for regression"):
-        BNNClassifier(**SETTINGS, method="fbnn").fit(X, LABELS)
+        BNNClassifier(**SETTINGS["fbnn"]).fit(X, LABELS)
 
 
 class Wavy(MLP):
@@ -173,7 +177,7 @@ class Wavy(MLP):
 
 def test_laplace_takes_a_network_of_ones_own():
     model = BNNRegressor(
-        **{**SETTINGS, "network": Wavy(jax.random.key(0))}, method="laplace", noise_variance=0.1
+        **{**SETTINGS["laplace"], "network": Wavy(jax.random.key(0))}, noise_variance=0.1
     ).fit(X, Y)
     assert type(model.posterior_.curvature).__name__ == "Full"
     assert model.score(X, Y) > 0.5

@@ -3,15 +3,14 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from goodprior import BNNClassifier, BNNRegressor
+from goodprior import SGHMC, BNNClassifier, BNNRegressor
 
 SMALL = {
     "prior": "fg",
     "hidden": (4,),
+    "method": SGHMC(0.02, 0.02, gradient_noise="none", burn_in=100, thinning=20, batch_size=None),
     "chains": 2,
-    "burn_in": 100,
     "draws": 5,
-    "thinning": 20,
     "random_state": 0,
 }
 

@@ -3,19 +3,20 @@ import numpy as np
 import pytest
 
 from goodprior.evaluation import diagnose
-from goodprior.inference import Gaussian, Posterior
+from goodprior.inference import Gaussian, Posterior, SamplerReport
 from goodprior.networks import Dense
 from goodprior.priors import GaussianPrior
 from tests.monte_carlo import LIMIT
 
 NETWORK = Dense(1, 1, key=jax.random.key(0))
-RIGHT = {"temperature": 1.0, "temperature_50": 1.0}
+RIGHT = SamplerReport("sghmc", steps=500, temperature=1.0, step_size=0.01, temperature_50=1.0)
 
 
 def _posterior(probe, **report):
     prior = GaussianPrior(NETWORK)
     draws = jax.tree.map(lambda leaf: leaf[None, None], prior.sample(jax.random.key(0)))
-    return Posterior(prior, Gaussian(1.0), draws, np.asarray(probe, np.float32), RIGHT | report)
+    probe, said = np.asarray(probe, np.float32), RIGHT._replace(**report)
+    return Posterior(prior, Gaussian(1.0), draws, probe, said)
 
 
 def _independent(chains=4, times=500, values=6):
@@ -105,6 +106,8 @@ def test_the_summary_has_the_worst_values_and_the_samplers():
     assert found.summary["rhat_max"] == found.rhat.max()
     assert found.summary["ess_min"] == found.ess.min()
     assert found.summary["clamped"] == 0.25
+    assert found.summary["steps"] == 500
+    assert "divergences" not in found.summary  # what a sampler does not have is left out
     assert "rhat_max" in str(found)
 
 

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from goodprior import MLP, NUTS, Gaussian, GaussianPrior, Scaling, sample_posterior
+from goodprior import MLP, NUTS, SGHMC, Gaussian, GaussianPrior, Scaling, sample_posterior
 
 
 @pytest.fixture
@@ -17,11 +17,21 @@ def table(tmp_path):
     return disk, memory, np.sin(memory[:, 0])
 
 
-def run(X, y, **settings):
+SHORT = SGHMC(burn_in=30, thinning=70)
+
+
+def run(X, y, sampler=SHORT, **settings):
     prior = GaussianPrior(MLP(2, (5,), 1, key=jax.random.key(0)))
-    lengths = {"chains": 2, "burn_in": 30, "draws": 2, "thinning": 70}
     return sample_posterior(
-        prior, Gaussian(0.1), X, y, key=jax.random.key(1), **lengths, **settings
+        prior,
+        Gaussian(0.1),
+        X,
+        y,
+        key=jax.random.key(1),
+        sampler=sampler,
+        chains=2,
+        draws=2,
+        **settings,
     )
 
 
@@ -52,10 +62,9 @@ def test_bad_rows_on_disk_are_met_with_a_sentence(table):
 
 def test_what_needs_all_rows_refuses_a_table_on_disk(table):
     disk, _, y = table
-    with pytest.raises(ValueError, match="batch_size"):
-        run(disk, y, batch_size=None)
-    with pytest.raises(ValueError, match="memory"):
-        run(disk, y, sampler=NUTS())
+    for sampler in (SGHMC(batch_size=None), NUTS()):
+        with pytest.raises(ValueError, match=r"rows on disk .* use a sampler with a batch_size"):
+            run(disk, y, sampler)
 
 
 def test_rows_and_targets_on_disk_must_agree(table):

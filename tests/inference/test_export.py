@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from goodprior.evaluation import diagnose
-from goodprior.inference import Gaussian, Heteroscedastic, Posterior, sample_posterior
+from goodprior.inference import SGHMC, Gaussian, Heteroscedastic, Posterior, sample_posterior
 from goodprior.inference.export import to_datatree
 from goodprior.networks import MLP
 from goodprior.priors import GaussianPrior, GibbsHierarchicalPrior, LearnedNoise
@@ -30,7 +30,7 @@ def test_the_exported_weights_are_those_of_the_functions(prior):
     """Networks put together by hand from the exported arrays."""
     pytest.importorskip("xarray")
     posterior = _posterior(PRIORS[prior])
-    group = posterior.to_datatree()["posterior"]
+    group = to_datatree(posterior)["posterior"]
     before = "network." if prior == "noise" else ""
     layers = [
         [group[f"{before}layers.{i}.{kind}"].values for kind in ("weight", "bias")] for i in (0, 1)
@@ -51,9 +51,10 @@ def test_arviz_sees_the_convergence_that_we_see(tmp_path):
     pytest.importorskip("h5netcdf")
     posterior = sample_posterior(
         LearnedNoise(GaussianPrior(NETWORK)), Heteroscedastic(), X, X[:, 0],
-        chains=2, burn_in=100, draws=4, thinning=100, batch_size=None, key=jax.random.key(2),
+        sampler=SGHMC(burn_in=100, thinning=100, batch_size=None),
+        chains=2, draws=4, key=jax.random.key(2),
     )  # fmt: skip
-    posterior.to_datatree().to_netcdf(tmp_path / "draws.nc", engine="h5netcdf")
+    to_datatree(posterior).to_netcdf(tmp_path / "draws.nc", engine="h5netcdf")
     with xarray.open_datatree(tmp_path / "draws.nc", engine="h5netcdf") as tree:
         assert tree["posterior"]["log_variance"].dims[:2] == ("chain", "draw")
         function = tree["probe"]["function"]

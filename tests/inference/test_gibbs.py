@@ -69,23 +69,24 @@ def geweke_z(prior) -> Float[np.ndarray, " statistics"]:
         mean = jax.vmap(prior.weights(join(state.position, held)))(X)
         y = mean + NOISE_VARIANCE**0.5 * jax.random.normal(key_data, mean.shape)
 
-        def gradient(position, batch):
-            return jax.grad(lambda p: -density(join(p, held), X, y))(position)
+        def target(position, batch):
+            return density(join(position, held), X, y)
 
         def step(state, key):
-            return sampler.step(key, state, None, gradient)[0], None
+            return sampler.step(key, state, None, target)[0], None
 
         state, _ = jax.lax.scan(step, state, jax.random.split(key_steps, STEPS))
         latent = prior.refresh(key_gibbs, join(state.position, held))
         position, held = split(prior, latent)
-        return (state._replace(position=position), held), statistics(latent)
+        return (sampler.relocate(state, position), held), statistics(latent)
 
     def chain(latent, key):
         key_momentum, key_sweeps = jax.random.split(key)
         position, held = split(prior, latent)
-        state = sampler.init(position)  # `square` is one, and stays so: `step` never adapts
+        # `square` is one, and stays so: `step` never adapts.
+        state = sampler.init(key_momentum, position)
         momentum = jax.random.normal(key_momentum, position.shape)
-        state = state._replace(momentum=jnp.sqrt(sampler.constants(state).rate) * momentum)
+        state = state._replace(momentum=sampler.step_size * momentum)
         return jax.lax.scan(sweep, (state, held), jax.random.split(key_sweeps, SWEEPS))[1].mean(0)
 
     starts, direct = prior_draws()
@@ -116,12 +117,11 @@ def posterior(prior, noise_variance, x, y, *, chains=200, burn_in=1000):
         x,
         y,
         key=jax.random.key(1),
-        sampler=SGHMC(0.04, 0.05, gradient_noise="none"),
+        sampler=SGHMC(
+            0.04, 0.05, gradient_noise="none", burn_in=burn_in, thinning=200, batch_size=None
+        ),
         chains=chains,
-        burn_in=burn_in,
         draws=20,
-        thinning=200,
-        batch_size=None,
     )
 
 

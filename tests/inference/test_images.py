@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from goodprior.data import Scaling
-from goodprior.inference import Categorical, sample_posterior
+from goodprior.inference import SGHMC, Categorical, sample_posterior
 from goodprior.networks import IMAGE_NETWORKS, batch_statistics, with_statistics
 from goodprior.priors import GaussianPrior
 
@@ -20,7 +20,7 @@ def _posterior(name, images):
     prior = GaussianPrior(IMAGE_NETWORKS[name](images.shape[1:], 3, key=jax.random.key(0)))
     return sample_posterior(
         prior, Categorical(3), images, LABELS, scaling=Scaling.fit(images), key=jax.random.key(1),
-        chains=2, burn_in=0, draws=1, thinning=2, batch_size=None,
+        sampler=SGHMC(burn_in=0, thinning=2, batch_size=None), chains=2, draws=1,
     )  # fmt: skip
 
 

@@ -179,12 +179,11 @@ def test_the_posterior_in_base_space_is_that_of_the_weights():
         X,
         y,
         key=jax.random.key(2),
-        sampler=SGHMC(0.05, 0.05, gradient_noise="none"),
+        sampler=SGHMC(
+            0.05, 0.05, gradient_noise="none", burn_in=1000, thinning=200, batch_size=None
+        ),
         chains=200,
-        burn_in=1000,
         draws=20,
-        thinning=200,
-        batch_size=None,
     )
     at_zero, at_one = np.moveaxis(posterior.functions([[0.0], [1.0]])[..., 0], -1, 0)
     w = np.stack([at_zero, at_one - at_zero]).reshape(2, 200, 20)

@@ -74,12 +74,11 @@ def test_the_posterior_of_the_noise_agrees_with_quadrature():
         X,
         Y,
         key=jax.random.key(1),
-        sampler=SGHMC(0.03, 0.05, gradient_noise="none"),
+        sampler=SGHMC(
+            0.03, 0.05, gradient_noise="none", burn_in=1500, thinning=300, batch_size=None
+        ),
         chains=200,
-        burn_in=1500,
         draws=20,
-        thinning=300,
-        batch_size=None,
     )
     log_variance = posterior.draws.log_variance[..., 0]
     weight = posterior.draws.inner.weight
@@ -124,11 +123,9 @@ def test_noise_that_grows_is_found_with_a_belief_about_it():
         x,
         y,
         key=jax.random.key(2),
+        sampler=SGHMC(burn_in=1500, thinning=300, batch_size=None),
         chains=4,
-        burn_in=1500,
         draws=5,
-        thinning=300,
-        batch_size=None,
     )
     at = np.array([[-1.7], [0.0], [1.7]])
     found = np.asarray(posterior.predict(at).scale)[..., 0].mean(axis=0)

@@ -43,7 +43,7 @@ class Diagnostics:
     chains: int
 
     @property
-    def summary(self) -> dict[str, float]:
+    def summary(self) -> dict[str, int | float]:
         """The worst and median figures, and the sampler's numbers, by name."""
         return {
             "rhat_max": float(self.rhat.max()),

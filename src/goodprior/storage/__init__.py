@@ -2,12 +2,13 @@
 
 A file is a `.safetensors` file: arrays, and a description of how they make up the thing (`tree`),
 sealed by a SHA-256 over every byte (`sealed_file`). Nothing in it is ever executed: classes and
-functions are looked up by name in a fixed list (`known`). `fingerprint` says whether two things are
-the same.
+functions are looked up by name in a list (`known`, to which `register` adds). `fingerprint` says
+whether two things are the same.
 """
 
 from goodprior.storage.fingerprint import fingerprint
+from goodprior.storage.known import register
 from goodprior.storage.sealed_file import replace_file
 from goodprior.storage.store import read, write
 
-__all__ = ["fingerprint", "read", "replace_file", "write"]
+__all__ = ["fingerprint", "read", "register", "replace_file", "write"]

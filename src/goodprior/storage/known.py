@@ -9,7 +9,7 @@ from typing import Any
 from tinygp import kernels, transforms
 from tinygp.kernels.distance import L1Distance, L2Distance
 
-from goodprior.baselines import LaplacePosterior
+from goodprior.baselines import LaplacePosterior, MarginalLikelihood
 from goodprior.baselines.curvature import Block, Full, Kronecker
 from goodprior.beliefs import (
     Box,
@@ -96,7 +96,7 @@ _GOODPRIOR: tuple[type, ...] = (
     *(Scaling, Gaussian, StudentT, Heteroscedastic, Categorical, Binary, SGHMC, NUTS, Posterior),
     *(Chain, RunState, SamplerReport, Totals),
     # baselines
-    *(LaplacePosterior, Full, Kronecker, Block),
+    *(LaplacePosterior, MarginalLikelihood, Full, Kronecker, Block),
 )
 _TINYGP: tuple[type, ...] = (
     *(kernels.Sum, kernels.Product, kernels.Constant, kernels.DotProduct, kernels.Polynomial),
@@ -124,6 +124,17 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 CLASS_NAMES = {cls: name for name, cls in CLASSES.items()}
 FUNCTION_NAMES = {id(function): name for name, function in FUNCTIONS.items()}
+
+
+def register(*classes: type) -> None:
+    """Let files hold objects of further classes: named tuples, modules or dataclasses.
+
+    Their fields are stored; a `__check_init__` is asked whether what a file says makes sense.
+    """
+    for cls in classes:
+        if CLASSES.setdefault(cls.__name__, cls) is not cls:
+            raise ValueError(f"files know another class by the name {cls.__name__}")
+        CLASS_NAMES[cls] = cls.__name__
 
 
 _SCHEDULE = ("steps", "draws", "points", "bank", "learning_rate", "settles", "pull")

@@ -61,12 +61,13 @@ def _state(case, position):
 def test_the_variance_of_the_chain_follows_the_effective_temperature(case):
     k = _curvature(case)
 
-    def gradient(position, key):
-        return k * position + jnp.sqrt(case.noise) * jax.random.normal(key, position.shape)
+    def target(position, key):
+        noise = jnp.sqrt(case.noise) * jax.random.normal(key, position.shape)
+        return -jnp.sum(k / 2 * position**2 + noise * position)
 
     def step(i, state):
         key_batch, key_step = jax.random.split(jax.random.fold_in(jax.random.key(0), i))
-        return case.sampler.step(key_step, state, key_batch, gradient)[0]
+        return case.sampler.step(key_step, state, key_batch, target)[0]
 
     start = jax.random.normal(jax.random.key(1), (WEIGHTS,)) * np.sqrt(case.temperature / k)
     state = jax.jit(lambda state: jax.lax.fori_loop(0, 1500, step, state))(_state(case, start))
@@ -80,9 +81,9 @@ def test_the_variance_of_the_chain_follows_the_effective_temperature(case):
 @each_case
 def test_the_reported_temperature_is_the_predicted_one(case):
     state = _state(case, jnp.zeros(2))
-    info = case.sampler.info(state, jnp.full(2, case.noise))
-    np.testing.assert_allclose(info.temperature, case.temperature, rtol=1e-4)
-    assert info.clamped.tolist() == [float(case == CASES["hot"])] * 2
+    found = case.sampler.temperature(state, jnp.full(2, case.noise))
+    np.testing.assert_allclose(found.temperature, case.temperature, rtol=1e-4)
+    assert found.clamped.tolist() == [float(case == CASES["hot"])] * 2
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.3])
@@ -104,13 +105,13 @@ def test_momenta_are_hot_where_the_step_is_long(pull):
     move = np.array([[1 - pull, 0.99], [-pull, 0.99]])
     expected = solve_discrete_lyapunov(move, 2 * 0.01 * rate * np.ones((2, 2)))[1, 1] / rate
 
-    def step(i, state):
-        key = jax.random.fold_in(jax.random.key(0), i)
-        return case.sampler.step(key, state, None, lambda x, _: pull / rate * x)[0]
+    def step(state, key):
+        return case.sampler.step(key, state, None, lambda x, _: -jnp.sum(pull / rate / 2 * x**2))
 
+    keys = jax.random.split(jax.random.key(0), 1500)
     state = _state(case, jnp.zeros(WEIGHTS))
-    state = jax.jit(lambda state: jax.lax.fori_loop(0, 1500, step, state))(state)
-    found = float(case.sampler.kinetic_temperature(state))
+    _, info = jax.jit(lambda state: jax.lax.scan(step, state, keys))(state)
+    found = float(info.kinetic_temperature[-1])
     assert abs(found / expected - 1) / np.sqrt(2 / WEIGHTS) < LIMIT
     assert (found > 3) == (pull > 1)
 
@@ -118,9 +119,18 @@ def test_momenta_are_hot_where_the_step_is_long(pull):
 def test_without_a_measurement_the_noise_is_taken_from_the_estimates():
     case = CASES["estimated"]
     state = _state(case, jnp.zeros(2))
-    assert case.sampler.info(state).temperature == pytest.approx(1.0, rel=1e-4)
-    _, info = case.sampler.step(jax.random.key(0), state, None, lambda position, _: position)
-    assert info.temperature == pytest.approx(1.0, rel=1e-4)
+    assert case.sampler.temperature(state).temperature == pytest.approx(1.0, rel=1e-4)
+
+
+def test_each_step_tells_one_gradient_and_the_kinetic_temperature_it_ends_with():
+    case = CASES["exact"]
+    state = _state(case, jnp.ones(3))
+    state, info = case.sampler.step(jax.random.key(0), state, None, lambda x, _: -jnp.sum(x**2))
+    rate = case.sampler.step_size**2 / np.sqrt(case.square)
+    assert info.kinetic_temperature == pytest.approx(
+        float(jnp.mean(state.momentum**2)) / rate, rel=1e-5
+    )
+    assert (info.gradients, info.acceptance, info.divergent) == (1, 1.0, False)
 
 
 def test_a_step_moves_by_the_papers_equations():
@@ -128,8 +138,8 @@ def test_a_step_moves_by_the_papers_equations():
     state = State(*(jnp.array([v]) for v in (1.0, 0.5, 4.0, 0.0, 1.0)))
     # The same key twice: without friction and force only the noise is left.
     still = State(*(jnp.array([v]) for v in (0.0, 0.0, 4.0, 0.0, 1.0)))
-    noise = sampler.step(jax.random.key(0), still, None, lambda p, _: 0 * p)[0].momentum
-    moved = sampler.step(jax.random.key(0), state, None, lambda p, _: 3.0 * p)[0]
+    noise = sampler.step(jax.random.key(0), still, None, lambda p, _: jnp.sum(0 * p))[0].momentum
+    moved = sampler.step(jax.random.key(0), state, None, lambda p, _: -jnp.sum(1.5 * p**2))[0]
     rate = 0.1**2 / np.sqrt(4.0)
     momentum = (1 - 0.2) * 0.5 - rate * 3.0 * 1.0 + float(noise[0])
     np.testing.assert_allclose(moved.momentum, [momentum], rtol=1e-5)
@@ -141,10 +151,10 @@ def test_burn_in_follows_the_papers_running_averages():
     sampler = SGHMC(momentum_decay=0.05)
     grads = [3.0, -1.0, 2.0, 0.5]
     g = v = tau = 1.0
-    state = sampler.init(jnp.zeros(1))
+    state = sampler.init(jax.random.key(0), jnp.zeros(1))
     for i, grad in enumerate(grads):
-        state, _ = sampler.adapt(
-            jax.random.key(i), state, grad, lambda position, batch: jnp.full_like(position, batch)
+        state, _ = sampler.warm_up(
+            jax.random.key(i), state, grad, lambda x, batch: -jnp.sum(batch * x), jnp.asarray(i)
         )
         tau = tau + 1 - tau * g**2 / v
         g = (1 - 1 / (tau + 1)) * g + grad / (tau + 1)
@@ -157,14 +167,15 @@ def test_burn_in_follows_the_papers_running_averages():
 def test_burn_in_finds_the_moments_of_the_gradient():
     sampler = SGHMC()
 
-    def gradient(position, key):
-        return 5.0 * jax.random.normal(key, position.shape)
+    def target(position, key):
+        return -jnp.sum(5.0 * jax.random.normal(key, position.shape) * position)
 
     def step(i, state):
         keys = jax.random.split(jax.random.fold_in(jax.random.key(0), i))
-        return sampler.adapt(keys[0], state, keys[1], gradient)[0]
+        return sampler.warm_up(keys[0], state, keys[1], target, i)[0]
 
-    state = jax.jit(lambda s: jax.lax.fori_loop(0, 3000, step, s))(sampler.init(jnp.zeros(200)))
+    state = sampler.init(jax.random.key(0), jnp.zeros(200))
+    state = jax.jit(lambda s: jax.lax.fori_loop(0, 3000, step, s))(state)
     np.testing.assert_allclose(np.median(state.square), 25.0, rtol=0.02)
     np.testing.assert_allclose(np.median(state.mean), 0.0, atol=0.05)
 
@@ -178,6 +189,10 @@ def test_burn_in_finds_the_moments_of_the_gradient():
         ({"momentum_decay": 1.5}, "momentum_decay must lie between 0 and 1"),
         ({"friction": "none"}, "friction must be one of constant, per-weight; got 'none'"),
         ({"gradient_noise": "full"}, "gradient_noise must be one of estimated, none, paper"),
+        ({"noise": "loud"}, "noise must be one of fast, gaussian"),
+        ({"burn_in": -1}, "burn_in must be a whole number of at least 0, got -1"),
+        ({"thinning": 0}, "thinning must be a whole number of at least 1, got 0"),
+        ({"batch_size": 0}, "batch_size must be a whole number of at least 1, got 0"),
     ],
 )
 def test_bad_settings_are_refused(settings, message, as_users_run_it):

@@ -102,7 +102,7 @@ class SamplerReport(NamedTuple):
     divergences: int | None = None
 
     @property
-    def numbers(self) -> dict[str, float]:
+    def numbers(self) -> dict[str, int | float]:
         """All that is known, by name.
 
         >>> SamplerReport("nuts", 10, 1.0, 0.5, divergences=0).numbers

@@ -59,7 +59,7 @@ class NUTS(Sampler):
     max_doublings: int = eqx.field(static=True, default=10)
     burn_in: int = eqx.field(static=True, default=200)
     thinning: int = eqx.field(static=True, default=1)
-    batch_size: int | None = eqx.field(static=True, default=None, init=False)
+    batch_size: ClassVar[int | None] = None  # pyright: ignore[reportIncompatibleVariableOverride]
     name: ClassVar[str] = "nuts"
     vectorised: ClassVar[bool] = False  # together, all chains would wait for the longest tree
 

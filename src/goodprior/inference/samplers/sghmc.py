@@ -46,8 +46,8 @@ class Temperature(NamedTuple):
     The temperature is relative to the target's: 1 is right.
     """
 
-    clamped: Float[Array, " dim"]
-    temperature: Vector
+    clamped: Float[Array, "*chains dim"]
+    temperature: Float[Array, "*chains dim"]
 
 
 class SGHMC(Sampler):
@@ -159,8 +159,10 @@ class SGHMC(Sampler):
         state = state._replace(position=state.position + momentum, momentum=momentum)
         return state, Info(kinetic_temperature=jnp.mean(momentum**2 / rate))
 
-    def temperature(self, state: State, gradient_variance: Vector | None = None) -> Temperature:
-        """Clamped noise and estimated temperature of each weight.
+    def temperature(
+        self, state: State, gradient_variance: Float[Array, "*chains dim"] | None = None
+    ) -> Temperature:
+        """Clamped noise and estimated temperature of each weight, of one chain or of several.
 
         `T = (injected variance + eps^4 B / V) / (2 eps^2 alpha V^-1/2)`. B is the variance of the
         minibatch gradient where it has been measured, and V - g^2 otherwise.
@@ -217,5 +219,5 @@ class SGHMC(Sampler):
         return self.step_size**4 * share
 
 
-def _gradient_variance(state: State) -> Vector:
+def _gradient_variance(state: State) -> Array:
     return jnp.maximum(state.square - state.mean**2, 0)

@@ -40,9 +40,11 @@ class Ensemble(Trained):
     uses: ClassVar[frozenset[str]] = frozenset({"sample_weight"})
     has_prior: ClassVar[bool] = False
 
-    def __post_init__(self):
-        super().__post_init__()
+    def __check_init__(self):
+        super().__check_init__()
         checks.whole("members", self.members)
+
+    __post_init__ = __check_init__
 
     def refuses(self, problem: Problem) -> list[str]:
         return [*super().refuses(problem), *no_constant_noise(self.name, problem)]

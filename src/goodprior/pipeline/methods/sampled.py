@@ -44,7 +44,7 @@ class Sampled(Method):
     @classmethod
     def by(cls, sampler: Sampler, *, start: Literal["mode", "prior"] = "mode") -> "Sampled":
         """Chains of this sampler as it is."""
-        return cls(_Only(sampler), start)
+        return cls(Only(sampler), start)
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -98,7 +98,7 @@ class Sampled(Method):
 
 
 @dataclass(frozen=True)
-class _Only:
+class Only:
     """One sampler for any number of rows; a class of its own so that methods can be pickled."""
 
     sampler: Sampler

@@ -37,10 +37,12 @@ class Trained(Method):
     batch_size: int | None = 64
     learning_rate: Rate | None = None
 
-    def __post_init__(self):
+    def __check_init__(self):
         for name in ("epochs", "batch_size"):
             if getattr(self, name) is not None:
                 checks.whole(name, getattr(self, name))
+
+    __post_init__ = __check_init__  # files that hold a method are checked by the former
 
     @property
     def chains(self) -> int:
