@@ -110,11 +110,11 @@ def test_sghmc_samples_the_same_posterior_with_either(noise):
 
     def chain(key):
         def step(state, key):
-            state, _ = sampler.step(key, state, None, lambda position, _: curvature * position)
+            state, _ = sampler.step(key, state, None, lambda p, _: -0.5 * (curvature * p**2).sum())
             return state, (state.position**2, state.position**4)
 
         keys = jax.random.split(key, 3000)
-        _, powers = jax.lax.scan(step, sampler.init(jnp.zeros(3)), keys)
+        _, powers = jax.lax.scan(step, sampler.init(key, jnp.zeros(3)), keys)
         return jnp.stack([p[500:].mean(axis=0) for p in powers])
 
     moments = jax.jit(jax.vmap(chain))(jax.random.split(jax.random.key(3), 300))

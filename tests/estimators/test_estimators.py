@@ -288,7 +288,7 @@ def test_arviz_reads_the_draws_and_agrees_on_leaving_one_out(regressor):
     pytest.importorskip("xarray")
     tree = regressor.to_datatree()
     np.testing.assert_array_equal(tree["observed_data"]["y"], Y)
-    assert tree["posterior"]["layers.0.weight"].shape == (2, 15, 8, 3)
+    assert tree["posterior"]["function.layers.0.weight"].shape == (2, 15, 8, 3)
     arviz_stats = pytest.importorskip("arviz_stats")
     pytest.importorskip("arviz_base")
     with warnings.catch_warnings():

@@ -11,20 +11,20 @@ from goodprior.matching import KL, History, Match
 from goodprior.studies.catalogue import study
 from goodprior.studies.experiments import cross_validation
 from goodprior.studies.protocols import tables
-from tests.studies.small import job_of, row_of
+from tests.studies.small import FakePosterior, job_of, row_of
 
 EXACT = 0.3  # of the fake chains below, the deviation they predict
 
 
-class FakePosterior:
+def fake_posterior(prior):
     """Predicts the truth of `tiny_data` with a known deviation, off by the prior's first scale."""
+    off = next(iter(prior.scales.values())) - 1.0
 
-    def __init__(self, prior):
-        self.off = next(iter(prior.scales.values())) - 1.0
-
-    def predict(self, X):
-        location = jnp.asarray(X)[None, :, :1] + self.off
+    def predict(X):
+        location = jnp.asarray(X)[None, :, :1] + off
         return Prediction(location, jnp.full_like(location, EXACT))
+
+    return FakePosterior(predict)
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def chains(monkeypatch, tiny_data):
 
     def sample(prior, likelihood, X, y, **options):
         asked.append((prior, len(X), options))
-        return FakePosterior(prior)
+        return fake_posterior(prior)
 
     monkeypatch.setattr("goodprior.pipeline.methods.sampled.sample_posterior", sample)
     monkeypatch.setattr(cross_validation, "_COMPILED", set())

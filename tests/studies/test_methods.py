@@ -18,7 +18,7 @@ from goodprior.studies.protocols.problems import (
     regression_problem,
     schedule_of,
 )
-from tests.studies.small import SMALL
+from tests.studies.small import SMALL, FakePosterior
 
 QUICK = ["map-fg"]
 LONG = [
@@ -86,7 +86,7 @@ def chains(monkeypatch):
             location = jnp.asarray(X[None, :, :1] + off)
             return Prediction(location, jnp.ones_like(location))
 
-        return SimpleNamespace(predict=predict)
+        return FakePosterior(predict)
 
     monkeypatch.setattr(data, "regression_split", split)
     monkeypatch.setattr("goodprior.pipeline.methods.sampled.sample_posterior", sample)

@@ -55,9 +55,9 @@ class Problem:
     y: np.ndarray | None
     observation: ObservationModel
     belief: Belief
-    belief_is_default: bool = False
     network: Any = field(default_factory=NetworkSpec)
     scaling: Scaling | None = None
+    belief_is_default: bool = False
     prior: str | Prior = "gpi-g"
     match_given: bool = False
     hierarchical_form: Form = "noncentred"
