@@ -119,7 +119,7 @@ def test_the_papers_learning_rate_falls_at_epochs_50_100_and_150(monkeypatch):
         asked["rates"] = [learning_rate(epoch) for epoch in (0, 49, 50, 99, 100, 150, 199)]
         raise InterruptedError
 
-    monkeypatch.setattr("goodprior.baselines.fit_ensemble", fit_ensemble)
+    monkeypatch.setattr("goodprior.pipeline.methods.ensemble.fit_ensemble", fit_ensemble)
     settings = images.image_settings("cifar10", "lenet5", "ensemble", 0, Choice("paper"))
     with pytest.raises(InterruptedError):
         fit(image_problem(*_images(20, 3), settings), settings)
@@ -241,19 +241,20 @@ def test_class_priors_of_belief_and_weights(tiny_images):
 def test_the_course_of_matching_images(tiny_images, monkeypatch):
     asked = {}
 
-    def match(prior, belief, points, *, key, **options):
+    def match(prior, belief, points, *, key, on_progress, on_prior, **options):
         asked.update(options, points=points.size)
         before, after = Comparison(1.0, 0.5, 2.0), Comparison(0.1, 0.05, 1.1)
         steps = options["schedule"].steps
         return Match(prior, History(np.linspace(1, 0, steps), 3.0, before, after))
 
-    monkeypatch.setattr("goodprior.matching.match", match)
+    monkeypatch.setattr("goodprior.pipeline.fit.match", match)
     one = study("convergence-images")
     jobs = one.jobs(one.choose("paper", networks=("lenet5",), methods=("gpi-h",)))
     rows = _rows(one, [dict(job.settings) for job in jobs])
     assert asked.pop("distance").critic_steps == 200
     assert asked == {
         "schedule": MatchSchedule.published(steps=200, draws=128, learning_rate=0.01),
+        "held_out": 512,
         "points": 32,
     }
     assert set(one.figures(rows)) == {"course"}

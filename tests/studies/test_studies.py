@@ -113,14 +113,14 @@ def test_classification_and_its_figure(tiny_data, monkeypatch, dataset, outputs)
 
     def fit(problem, settings, key):
         problems.append(problem)
-        classes = max(2, problem.outputs)
+        classes = max(2, problem.observation.functions)
         row = np.log([0.9] + [0.1 / (classes - 1)] * (classes - 1))
         return Fitted(lambda X: ClassPrediction(jnp.tile(row, (3, len(X), 1))), {"told": 1.0})
 
     monkeypatch.setitem(METHODS, "fg", fit)
     one, settings = job_of("uci-classification", method="fg")
     rows = row_of(one, {**settings, "dataset": dataset})
-    assert (problems[0].outputs, len(problems[0].X)) == (outputs, 40)
+    assert (problems[0].observation.functions, len(problems[0].X)) == (outputs, 40)
     share = rows["accuracy"].item()  # of class 0 among the test rows
     wrong = 0.1 / max(1, outputs - 1)
     expected = -share * np.log(0.9) - (1 - share) * np.log(wrong)
@@ -155,16 +155,17 @@ def test_active_learning_adds_the_least_certain_rows(tiny_data, monkeypatch):
 def test_convergence_and_its_figure(tiny_data, monkeypatch):
     asked = {}
 
-    def match(prior, belief, points, *, key, **options):
+    def match(prior, belief, points, *, key, on_progress, on_prior, **options):
         asked.update(options)
         before, after = Comparison(1.0, 0.5, 2.0), Comparison(0.1, 0.05, 1.1)
         steps = options["schedule"].steps
         return Match(prior, History(np.linspace(1, 0, steps), 3.0, before, after))
 
-    monkeypatch.setattr("goodprior.matching.match", match)
+    monkeypatch.setattr("goodprior.pipeline.fit.match", match)
     one, settings = job_of("convergence", method="gpi-g", width=5)
     rows = row_of(one, settings)
-    assert asked == {"distance": "energy", "schedule": MatchSchedule(steps=50, draws=64)}
+    schedule = MatchSchedule(steps=50, draws=64)
+    assert asked == {"distance": "energy", "schedule": schedule, "held_out": 512}
     assert len(rows["values"].item()) == len(rows["step"].item()) == 50
     assert rows["after_energy_distance"].item() < rows["before_energy_distance"].item()
     assert set(one.figures(rows)) == {"regression"}
@@ -180,7 +181,7 @@ def test_joint_and_separate_are_watched_on_the_way(tiny_data, monkeypatch):
             on_prior(step, prior)
         return Match(prior, History(np.zeros(20), 3.0))
 
-    monkeypatch.setattr("goodprior.matching.match", match)
+    monkeypatch.setattr("goodprior.pipeline.fit.match", match)
     one, settings = job_of("joint-vs-separate", method="joint", width=5, depth=1, draws=50)
     rows = row_of(one, settings)
     assert (asked["distance"].critic_steps, asked["distance"].restart) == (1, False)
