@@ -18,7 +18,7 @@ from goodprior.data import Scaling
 from goodprior.inference import Gaussian, Posterior
 from goodprior.networks import MLP
 from goodprior.priors import GibbsHierarchicalPrior
-from goodprior.storage import sealed_file
+from goodprior.storage import file_format
 from goodprior.storage.store import VERSION
 
 KEY = jax.random.key(0)
@@ -301,7 +301,7 @@ def test_folders_and_devices_are_not_files(tmp_path):
 
 
 def test_a_description_too_long_to_read_is_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(sealed_file, "LARGEST_HEADER", 1000)
+    monkeypatch.setattr(file_format, "LARGEST_HEADER", 1000)
     with pytest.raises(ValueError, match="at most 1,000"):
         storage.write(tmp_path / "it", list(range(1000)), kind="test")
     assert not list(tmp_path.iterdir())

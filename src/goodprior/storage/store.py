@@ -7,7 +7,7 @@ from typing import Any
 import equinox as eqx
 
 import goodprior
-from goodprior.storage import sealed_file, tree
+from goodprior.storage import file_format, tree
 
 VERSION = 3  # of the format; raised whenever a version could not read files of another
 
@@ -54,7 +54,7 @@ def write(path: str | os.PathLike[str], thing: Any, *, kind: str) -> None:
         "kind": kind,
         "spec": spec,
     }
-    sealed_file.write(path, arrays, json.dumps(about, separators=(",", ":"), allow_nan=False))
+    file_format.write(path, arrays, json.dumps(about, separators=(",", ":"), allow_nan=False))
 
 
 def read(
@@ -83,13 +83,13 @@ def read(
         If the file is changed, truncated, hostile, of another kind or of another format.
     """
     try:
-        content = sealed_file.read(path)
+        content = file_format.read(path)
         about = json.loads(content.about)
         if not isinstance(about, dict) or type(about.get("format")) is not int:
             raise ValueError("it does not say which version of the format it has")
         if about["format"] != VERSION:
             raise ValueError(_other_version(about["format"], about.get("goodprior")))
-        arrays = sealed_file.unseal(content)
+        arrays = file_format.unseal(content)
         if kind is not None and about.get("kind") != kind:
             raise ValueError(f"it holds a {about.get('kind')!r}, and a {kind!r} is wanted")
         if "spec" not in about:

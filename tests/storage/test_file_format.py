@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from goodprior import storage
-from goodprior.storage import sealed_file
+from goodprior.storage import file_format
 
 OLD, NEW = {"a": np.zeros(3)}, {"a": np.ones(30)}
 
@@ -71,7 +71,7 @@ def test_a_full_disk_while_bytes_are_written(old, monkeypatch):
             self.file.write(data[: len(data) // 2])
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(sealed_file, "open", Full, raising=False)
+    monkeypatch.setattr(file_format, "open", Full, raising=False)
     with pytest.raises(OSError, match="the disk is full") as caught:
         storage.write(old, NEW, kind="test")
     monkeypatch.undo()
