@@ -61,6 +61,14 @@ def test_all_that_is_wrong_is_said_at_once_and_soon(nothing_runs):
         assert words in str(found.value)
 
 
+def test_a_likelihood_that_the_method_cannot_take_is_said_with_the_rest(nothing_runs):
+    model = BNNRegressor(method="laplace", likelihood="heteroscedastic", draws=0)
+    with pytest.raises(ValueError, match=r"(?s)draws must be .* not for Heteroscedastic"):
+        model.fit(X, Y)
+    with pytest.raises(ValueError, match="fbnn is for regression .*, not for Binary"):
+        BNNClassifier(method="fbnn").fit(X, LABELS)
+
+
 def test_of_one_thing_that_is_wrong_only_that_is_said(nothing_runs):
     with pytest.raises(ValueError, match=r"\Achains must be a whole number of at least 1, got 0\Z"):
         BNNRegressor(chains=0).fit(X, Y)

@@ -40,9 +40,9 @@ class BNNClassifier(ClassifierMixin, BNN):
     def _likelihood_problems(self, method: Method | None) -> list[str]:
         likelihood = self.likelihood
         if isinstance(likelihood, str) and likelihood == "auto":
-            return []
+            likelihood = Binary()
         if isinstance(likelihood, Likelihood) and likelihood.is_classification:
-            return []
+            return [] if method is None else method.refuses_likelihood(likelihood)
         return [f"likelihood must be auto or one for classes, such as Binary(); got {likelihood!r}"]
 
     def _observation(self, targets: int, method: Method) -> ObservationModel:

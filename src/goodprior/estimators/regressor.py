@@ -82,14 +82,19 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
 
     def _likelihood_problems(self, method: Method | None) -> list[str]:
         default = "heteroscedastic" if method is None else method.likelihood
-        return regression_problems(self.likelihood, self.noise_variance, default)
+        found = regression_problems(self.likelihood, self.noise_variance, default)
+        if found or method is None:
+            return found
+        return method.refuses_likelihood(self._observation(1, method, inputs=1).likelihood)
 
-    def _observation(self, targets: int, method: Method) -> ObservationModel:
+    def _observation(
+        self, targets: int, method: Method, inputs: int | None = None
+    ) -> ObservationModel:
         return regression_model(
             self.likelihood,
             self.noise_variance,
             targets=targets,
-            inputs=self.n_features_in_,
+            inputs=self.n_features_in_ if inputs is None else inputs,
             default=method.likelihood,
             constant_noise=method.constant_noise,
         )

@@ -76,9 +76,13 @@ class Method(ABC):
 
     def refuses(self, problem: Problem) -> list[str]:
         """Why the method cannot do this problem, in words; empty if it can."""
-        if isinstance(problem.likelihood, self.likelihoods):
+        return self.refuses_likelihood(problem.likelihood)
+
+    def refuses_likelihood(self, likelihood: Likelihood) -> list[str]:
+        """Why the method cannot take this likelihood, in words; empty if it can."""
+        if isinstance(likelihood, self.likelihoods):
             return []
-        found = type(problem.likelihood).__name__
+        found = type(likelihood).__name__
         return [f"method {self.name} is for {self.likelihood_words}, not for {found}"]
 
     def unused(self, given: dict[str, Any]) -> list[str]:
