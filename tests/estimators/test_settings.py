@@ -65,7 +65,7 @@ def test_a_likelihood_that_the_method_cannot_take_is_said_with_the_rest(nothing_
     model = BNNRegressor(method="laplace", likelihood="heteroscedastic", draws=0)
     with pytest.raises(ValueError, match=r"(?s)draws must be .* not for Heteroscedastic"):
         model.fit(X, Y)
-    with pytest.raises(ValueError, match="fbnn is for regression .*, not for Binary"):
+    with pytest.raises(ValueError, match=r"fbnn is for regression .*, not for Binary"):
         BNNClassifier(method="fbnn").fit(X, LABELS)
 
 
