@@ -20,7 +20,7 @@ from goodprior.commands.training_table import read_training_table
 from goodprior.data.table.encode import Columns
 from goodprior.data.table.read import read_table
 from goodprior.inference import SGHMC, SamplingError
-from goodprior.pipeline import Ensemble, Sampled
+from goodprior.pipeline import MAP, EarlyStopping, Ensemble, Sampled
 from goodprior.pipeline.methods import registry, sampled
 
 TINY = {"hidden": (4,), "chains": 2, "draws": 13}
@@ -71,8 +71,8 @@ def run(*arguments):
     return CliRunner().invoke(cli.app, [str(a) for a in arguments])
 
 
-def run_fit(*arguments):
-    return run("fit", *arguments, "--quick", "--prior", "fg")
+def run_fit(*arguments, prior=("--prior", "fg")):
+    return run("fit", *arguments, "--quick", *prior)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,8 @@ def test_fit_says_what_it_understood_what_it_found_and_what_comes_next(fitted):
         "regression: numbers for y",
         "belief: Smooth functions that vary by about",
         "(the prior fg makes no use of it)",
-        "--quick, for a first look only: hidden (4,), chains 2",
+        "--quick, for a first look only: hidden (4,) instead of (50, 50), chains 2 instead of 8, "
+        "draws 13 instead of 25",
         "2 chains of 13",
         "worst R-hat",
         "PSIS-LOO",
@@ -186,7 +187,7 @@ def test_the_page_has_pictures_and_words_and_needs_nothing_else(fitted, folder):
         assert image.imread(io.BytesIO(base64.b64decode(picture))).ndim == 3
     assert len(pictures) == 2
     assert not re.search(r"https?://|<script|<link", page)
-    for words in ("Smooth functions", "colour (&lt;b&gt;, red)", "<b>Warning:</b>", "burn in"):
+    for words in ("Smooth functions", "colour (&lt;b&gt;, red)", "<b>Warning:</b>", "step size"):
         assert words in page or words.replace(" ", "_") in page
     assert "(<b>" not in page
 
@@ -337,13 +338,14 @@ def test_models_fitted_in_python_work_if_their_columns_have_names(fitted, folder
     [
         ("laplace", "y", "a Gaussian around one network"),
         ("ensemble", "kind", "2 networks"),
-        pytest.param("fbnn", "y", "26 draws of a variational", marks=pytest.mark.slow),
+        pytest.param("fbnn", "y", "13 draws of a variational", marks=pytest.mark.slow),
         ("map", "y", "one network"),
     ],
 )
 def test_methods_that_do_not_sample(method, target, made_of, folder):
     table()[["size", "colour", target]].to_csv("data.csv", index=False)
-    done = run_fit("data.csv", "--target", target, "--method", method, "--json")
+    prior = () if method in ("ensemble", "fbnn") else ("--prior", "fg")
+    done = run_fit("data.csv", "--target", target, "--method", method, "--json", prior=prior)
     assert done.exit_code == 0, done.output
     result = json.loads(done.stdout)
     assert made_of in result["made_of"]
@@ -355,8 +357,10 @@ def test_methods_that_do_not_sample(method, target, made_of, folder):
     assert "warning: " in shown.stdout
     pictures = (folder / "report.html").read_text().count("<img")
     assert pictures == (1 if method in ("ensemble", "fbnn") else 2)
-    done = run_fit("data.csv", "--target", target, "--method", "fbnn", "--belief", "rough")
+    rough = ("--method", "fbnn", "--belief", "rough")
+    done = run_fit("data.csv", "--target", target, *rough, prior=())
     assert done.exit_code == 2
+    assert "for regression" in done.stderr or "belief with a density" in done.stderr
 
 
 def _press_first(monkeypatch):
@@ -410,3 +414,35 @@ def test_fits_that_end_with_nothing_leave_nothing(error, code, words, folder, mo
     assert done.exit_code == code
     assert words in done.stderr
     assert os.listdir(folder) == ["data.csv"]
+
+
+def test_an_option_that_a_method_does_not_use_is_refused(folder):
+    table()[["size", "y"]].to_csv("data.csv", index=False)
+    done = run_fit("data.csv", "--target", "y", "--method", "ensemble")
+    assert done.exit_code == 2
+    assert "method ensemble takes no notice of prior" in done.stderr
+    assert os.listdir(folder) == ["data.csv"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        (SAMPLER, "prior fg, sghmc, 2 chains of 5 draws"),
+        (MAP(epochs=7), "prior fg, map, one network"),
+        (EarlyStopping(epochs=7), "early-stopping, one network"),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_a_model_whose_method_has_settings_of_its_own_is_shown_with_them(method, words, folder):
+    length = {"prior": "fg", "chains": 2, "draws": 5} if method is SAMPLER else {}
+    length |= {"prior": "fg"} if method.name == "map" else {}
+    rows = table()[["size"]]
+    goodprior.BNNRegressor(hidden=(4,), method=method, **length).fit(rows, table()["y"]).save(
+        "own.safetensors"
+    )
+    shown = run("show", "own.safetensors")
+    assert shown.exit_code == 0, shown.output
+    assert words in shown.stdout
+    page = (folder / "report.html").read_text()
+    assert "burn_in=20" in page if method is SAMPLER else "epochs=7" in page

@@ -140,6 +140,7 @@ def test_a_prior_without_targets_has_the_amplitude_that_is_believed(scale):
     functions = model.prior_.functions(jax.random.key(0), inputs, 1000)
     deviation = np.asarray(functions)[..., 0].std(axis=0) * model.scaling_.y_std
     assert model.scaling_.y_mean == scale.get("target_mean", 0.0)
+    assert model.scaling_.y_std == scale.get("target_std", 3.0)
     assert deviation.mean() == pytest.approx(3.0, rel=0.15)
 
 

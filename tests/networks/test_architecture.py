@@ -1,3 +1,5 @@
+import pickle
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -53,3 +55,15 @@ def test_flat_entries_fill_one_parameter_after_another():
 def test_a_network_without_weights_is_refused():
     with pytest.raises(ValueError, match="no floating-point arrays"):
         Architecture(eqx.nn.Lambda(jnp.tanh))
+
+
+def test_a_pickled_architecture_makes_the_same_networks():
+    network = MLP(2, (3,), 1, key=jax.random.key(0))
+    architecture = Architecture(network)
+    again = pickle.loads(pickle.dumps(architecture))
+    flat = jnp.arange(architecture.size, dtype=jnp.float32)
+    assert again.treedef == architecture.treedef
+    assert again.parameters == architecture.parameters
+    assert eqx.tree_equal(
+        again.network(again.arrays(flat)), architecture.network(architecture.arrays(flat))
+    )

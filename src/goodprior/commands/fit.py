@@ -75,8 +75,7 @@ def fit(
         say(describe_table(table))
         say(_describe_belief(settings, table))
         if quick:
-            cuts = ", ".join(f"{name} {value}" for name, value in _quick(method).items())
-            say(f"--quick, for a first look only: {cuts}")
+            say(f"--quick, for a first look only: {_describe_quick(method)}")
         prepare()
         model = _fit_and_save(table, settings, checkpoint, out)
     with report_errors(f"stopped; the model is saved: {out}"), report_warnings():
@@ -137,3 +136,15 @@ def _quick(method: MethodName) -> dict[str, Any]:
 
     uses = parse_method(method.value).uses
     return {name: value for name, value in QUICK.items() if name == "hidden" or name in uses}
+
+
+def _describe_quick(method: MethodName) -> str:
+    """What `--quick` cuts."""
+    from goodprior.estimators import BNNRegressor
+    from goodprior.pipeline import parse_method
+
+    full = parse_method(method.value)
+    usual = {"hidden": BNNRegressor().hidden, "chains": full.chains, "draws": full.draws}
+    return ", ".join(
+        f"{name} {value} instead of {usual[name]}" for name, value in _quick(method).items()
+    )

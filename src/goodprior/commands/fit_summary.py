@@ -24,16 +24,23 @@ def fit_result(model: Any, table: "TrainingTable", warned: list[str]) -> dict[st
         "inputs": list(table.inputs.columns),
         "belief": model.belief_.sentence,
         "prior": model.prior,
-        "method": model.method,
+        "method": model.method_name,
         "chains": chains,
         "draws_per_chain": draws,
         "made_of": posterior_form(model),
         "stopped": model.stopped_,
         "diagnostics": None if found is None else found.summary,
         "convergence": [] if found is None else found.warnings,
-        "loo": model.loo(table.inputs, table.targets)._asdict() if enough else None,
+        "loo": _loo_figures(model, table) if enough else None,
         "warnings": warned,
     }
+
+
+def _loo_figures(model: Any, table: "TrainingTable") -> dict[str, Any]:
+    """PSIS-LOO without the figure of each row."""
+    found = model.loo(table.inputs, table.targets)._asdict()
+    del found["pareto_k"]
+    return found
 
 
 def summary_text(result: dict[str, Any]) -> str:

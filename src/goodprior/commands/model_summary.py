@@ -7,6 +7,7 @@ if TYPE_CHECKING:
 
 LIMITATIONS = {
     "map": "one network only: error bars are of the noise, not of the function",
+    "early-stopping": "one network only: error bars are of the noise, not of the function",
     "ensemble": "the networks differ by where they started, which is no posterior",
     "laplace": "a Gaussian around one mode stands for the posterior",
     "fbnn": "independent weights stand for the posterior, which makes error bars too narrow",
@@ -29,19 +30,19 @@ def one_sentence(file: "ModelFile") -> str:
     on = f" on {file.rows} rows" if file.rows else ""
     prior = model.prior if isinstance(model.prior, str) else type(model.prior).__name__
     under = f"prior {prior}, " if hasattr(model, "prior_") else ""
-    return f"{model.TASK}{of}{on}: {under}{model.method}, {posterior_form(model)}"
+    return f"{model.TASK}{of}{on}: {under}{model.method_name}, {posterior_form(model)}"
 
 
 def posterior_form(model: Any) -> str:
     """Return what stands for the posterior."""
-    posterior = model.posterior_
-    if model.method == "map":
+    posterior, method = model.posterior_, model.method_name
+    if method in ("map", "early-stopping"):
         return "one network"
-    if model.method == "ensemble":
+    if method == "ensemble":
         return f"{posterior.chains} networks"
-    if model.method == "laplace":
+    if method == "laplace":
         return "a Gaussian around one network"
-    if model.method == "fbnn":
+    if method == "fbnn":
         return f"{posterior.draws_per_chain} draws of a variational posterior"
     return f"{posterior.chains} chains of {posterior.draws_per_chain} draws"
 
@@ -50,8 +51,8 @@ def model_warnings(model: Any) -> list[str]:
     """Return all that one should know before trusting the draws."""
     if model.diagnostics_ is not None:
         found = list(model.diagnostics_.warnings)
-    elif model.method in LIMITATIONS:
-        found = [LIMITATIONS[model.method]]
+    elif model.method_name in LIMITATIONS:
+        found = [LIMITATIONS[model.method_name]]
     else:
         found = ["there are too few draws to be diagnosed"]
     if getattr(model, "stopped_", None):

@@ -71,8 +71,11 @@ def _diagnostics(model: Any) -> pd.DataFrame | None:
 
 
 def _settings(model: Any) -> dict[str, str]:
-    plain = (str, int, float, bool, tuple, list, dict, type(None))
+    from goodprior.inference import Sampler
+    from goodprior.pipeline import Method
+
+    shown = (str, int, float, bool, tuple, list, dict, type(None), Sampler, Method)
     return {
-        name: str(value) if isinstance(value, plain) else type(value).__name__
+        name: " ".join(str(value).split()) if isinstance(value, shown) else type(value).__name__
         for name, value in model.get_params(deep=False).items()
     }

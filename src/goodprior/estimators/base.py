@@ -235,7 +235,7 @@ class BNN(Settings):
         if not self._is_sampled:
             raise ValueError(
                 "PSIS-LOO weighs draws of the posterior, which samplers have and method "
-                f"{self.method} has not"
+                f"{self.method_name} has not"
             )
         return loo(self._log_likelihoods(self._check_new(X), self._known_targets(y)))
 
@@ -257,7 +257,7 @@ class BNN(Settings):
         check_is_fitted(self, "posterior_")
         posterior = self.posterior_
         if not isinstance(posterior, Posterior):
-            raise ValueError(f"method {self.method} keeps no draws of the weights")
+            raise ValueError(f"method {self.method_name} keeps no draws of the weights")
         if not self._is_sampled or self._continuation is None:
             return to_datatree(posterior)
         X, y = self._continuation.problem.X, self._continuation.problem.y
@@ -274,7 +274,7 @@ class BNN(Settings):
             How many functions.
         """
         if hasattr(self, "posterior_") and not hasattr(self, "prior_"):
-            raise ValueError(f"method {self.method} has no prior over weights to draw from")
+            raise ValueError(f"method {self.method_name} has no prior over weights to draw from")
         check_is_fitted(self, "prior_")
         return plot_prior(self, n)
 

@@ -68,6 +68,11 @@ class Settings(BaseEstimator):
         assert method is not None
         return method
 
+    @property
+    def method_name(self) -> str:
+        """What the method is called, whether it was given by name or as an object."""
+        return parse_method(self.method).name
+
     def _parse_method(self) -> tuple[Method | None, list[str]]:
         """The method, or the one that was most likely meant and what is wrong with it."""
         try:

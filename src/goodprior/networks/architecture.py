@@ -98,6 +98,11 @@ class Architecture(eqx.Module):
     def __deepcopy__(self, memo: dict[int, Any]) -> "Architecture":
         return self  # nothing in it changes, and a copied treedef would not be equinox's own
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle: a tree with numbered leaves in place of the treedef, for the same reason."""
+        numbered = self.treedef.unflatten(range(self.treedef.num_leaves))
+        return _unpickled, (self.rest, numbered, self.parameters)
+
     @property
     def size(self) -> int:
         """The number of random weights."""
@@ -133,3 +138,11 @@ class Architecture(eqx.Module):
     def leaves(self, arrays: PyTree) -> list[Array]:
         """The arrays as a list, in the order of `parameters`."""
         return self.treedef.flatten_up_to(arrays)
+
+
+def _unpickled(rest: PyTree, numbered: PyTree, parameters: tuple[Parameter, ...]) -> Architecture:
+    architecture = object.__new__(Architecture)
+    fields = {"rest": rest, "treedef": jax.tree.structure(numbered), "parameters": parameters}
+    for name, value in fields.items():
+        object.__setattr__(architecture, name, value)
+    return architecture

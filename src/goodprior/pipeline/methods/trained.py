@@ -140,6 +140,9 @@ class EarlyStopping(Trained):
     def refuses(self, problem: Problem) -> list[str]:
         return [*super().refuses(problem), *no_constant_noise(self.name, problem)]
 
+    def batch(self, rows: int) -> int:
+        return max(1, super().batch(rows * 4 // 5))  # also of what validation leaves
+
     def train(self, run: Run) -> Posterior:
         problem = run.problem
         with run.hooks.tracking("training the network") as track:
