@@ -138,7 +138,7 @@ def test_small_sets_have_as_many_images_of_each_class():
 
 @pytest.mark.slow
 def test_images_are_standardised_by_channel_and_believed_in_smoothly(tiny_images):
-    settings = {"dataset": "cifar10", "rows": 30, "split": 0, "test_rows": 7}
+    settings = {"dataset": "cifar10", "network": "lenet5", "rows": 30, "split": 0, "test_rows": 7}
     problem, X_test, y_test = image_problem_and_test(settings)
     assert (len(problem.X), len(X_test), len(y_test)) == (30, 7, 7)
     inputs = np.asarray(problem.scaling.inputs(problem.X))
