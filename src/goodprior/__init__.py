@@ -58,6 +58,7 @@ _ROOMS = {
     ),
     "data": ("Scaling",),
     "inference": (
+        "MCLMC",
         "NUTS",
         "SGHMC",
         "Binary",

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from scipy import special
 
 from goodprior.inference import SGHMC, Density, Gaussian, sample_posterior
-from goodprior.inference.coordinates import joiner, split
+from goodprior.inference.coordinates import Coordinates
 from goodprior.networks import Dense
 from goodprior.priors import GibbsHierarchicalPrior
 from goodprior.priors.hierarchical import WeightsAndVariances, _inverse_gamma
@@ -61,7 +61,8 @@ def prior_draws():
 def geweke_z(prior) -> Float[np.ndarray, " statistics"]:
     """How far sampler and direct draws are apart, in standard errors, for each statistic."""
     density = Density(prior, Gaussian(NOISE_VARIANCE), len(X))
-    join, sampler = joiner(prior), SGHMC(0.02, 0.05, gradient_noise="none")
+    coordinates = Coordinates(prior)
+    join, sampler = coordinates.join, SGHMC(0.02, 0.05, gradient_noise="none")
 
     def sweep(chain, key):
         state, held = chain
@@ -77,12 +78,12 @@ def geweke_z(prior) -> Float[np.ndarray, " statistics"]:
 
         state, _ = jax.lax.scan(step, state, jax.random.split(key_steps, STEPS))
         latent = prior.refresh(key_gibbs, join(state.position, held))
-        position, held = split(prior, latent)
+        position, held = coordinates.split(latent)
         return (sampler.relocate(state, position), held), statistics(latent)
 
     def chain(latent, key):
         key_momentum, key_sweeps = jax.random.split(key)
-        position, held = split(prior, latent)
+        position, held = coordinates.split(latent)
         # `square` is one, and stays so: `step` never adapts.
         state = sampler.init(key_momentum, position)
         momentum = jax.random.normal(key_momentum, position.shape)

@@ -41,7 +41,7 @@ from goodprior.inference import (
     StudentT,
 )
 from goodprior.inference.chains import Chain, RunState
-from goodprior.inference.coordinates import split
+from goodprior.inference.coordinates import Coordinates
 from goodprior.inference.samplers.base import Totals
 from goodprior.matching import KL, MMD, Energy, KLStein, MatchSchedule, Sliced, Wasserstein
 from goodprior.matching.compare import Comparison
@@ -155,7 +155,7 @@ def test_posteriors_predict_the_same(tmp_path, prior):
 @pytest.mark.parametrize("prior", PRIORS)
 def test_checkpoints_come_back(tmp_path, prior, sampler):
     prior = PRIORS[prior](_network())
-    position, held = split(prior, _latent(prior))
+    position, held = Coordinates(prior).split(_latent(prior))
     chain = Chain(sampler.init(KEY, position), held, Totals.zero())
     posterior = _posterior(prior, Gaussian(0.1))
     posterior = eqx.tree_at(

@@ -3,6 +3,7 @@
 `sample_posterior` runs several chains of a sampler and returns a `Posterior`.
 """
 
+from goodprior.inference.collapsed import Collapsed
 from goodprior.inference.density import Density
 from goodprior.inference.likelihoods import (
     Binary,
@@ -16,15 +17,18 @@ from goodprior.inference.posterior import Posterior
 from goodprior.inference.predictive import ClassPrediction, Prediction
 from goodprior.inference.sample import SamplingError, StopSampling, sample_posterior
 from goodprior.inference.samplers.base import Sampler, SamplerReport
+from goodprior.inference.samplers.mclmc import MCLMC
 from goodprior.inference.samplers.nuts import NUTS
 from goodprior.inference.samplers.sghmc import SGHMC
 
 __all__ = [
+    "MCLMC",
     "NUTS",
     "SGHMC",
     "Binary",
     "Categorical",
     "ClassPrediction",
+    "Collapsed",
     "Density",
     "Gaussian",
     "Heteroscedastic",

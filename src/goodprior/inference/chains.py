@@ -4,6 +4,7 @@ A chunk is the stretch between two kept draws. Progress, checkpoints and interru
 chunks; all that a later chunk needs is in `RunState`, so that a run can go on at any time.
 """
 
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,12 +16,11 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float, Int, Key, PRNGKeyArray, PyTree
 
 from goodprior.inference.batches import Data, InMemory, OnDisk, probe_rows
-from goodprior.inference.coordinates import joiner, split
+from goodprior.inference.coordinates import Coordinates
 from goodprior.inference.density import Density
 from goodprior.inference.samplers.base import LogDensity, Sampler, SamplerReport, Totals
 from goodprior.networks import outputs, vectorize
 from goodprior.networks.vectorize import one_by_one
-from goodprior.priors import Prior
 from goodprior.priors.base import Latent
 
 PROBE_POINTS = 50
@@ -29,7 +29,7 @@ CHAINS = PartitionSpec("chains")
 
 
 class Chain(NamedTuple):
-    """One chain: the sampler's state, the part of the latent that only `refresh` moves, totals."""
+    """One chain: the sampler's state, the part of the latent that it does not move, totals."""
 
     sampler: Any
     held: PyTree
@@ -54,6 +54,7 @@ class Chains:
         self, density: Density, sampler: Sampler, data: Data, latents: Latent, key: PRNGKeyArray
     ):
         self.density, self.sampler = density, sampler
+        self.coordinates = _coordinates(density, sampler)
         self.batch_size = None if sampler.batch_size == data.rows else sampler.batch_size
         if isinstance(data, OnDisk) and self.batch_size is None:
             raise ValueError(
@@ -62,14 +63,29 @@ class Chains:
         count = len(jax.tree.leaves(latents)[0])
         self.mesh = _mesh(count)
         everywhere = NamedSharding(self.mesh, PartitionSpec())
-        self.data = jax.device_put(data, everywhere) if isinstance(data, InMemory) else data
-        probe_x, *_ = data.gather(probe_rows(data.rows, PROBE_POINTS))  # type: ignore[arg-type]
-        self.probe_x = jax.device_put(jnp.asarray(probe_x), everywhere)
-        key_steps, self.key_report = jax.random.split(key)
         by_chain = NamedSharding(self.mesh, CHAINS)
+        probe_x, *_ = data.gather(probe_rows(data.rows, PROBE_POINTS))  # type: ignore[arg-type]
+        key_steps, self.key_report = jax.random.split(key)
         self.keys = jax.device_put(jax.random.split(key_steps, count), by_chain)
-        self.chains = jax.device_put(_start(density.prior, sampler, latents, self.keys), by_chain)
+        with self._precision():
+            in_memory = isinstance(data, InMemory)
+            self.data = jax.device_put(self._wide(data), everywhere) if in_memory else data
+            self.probe_x = jax.device_put(self._wide(jnp.asarray(probe_x)), everywhere)
+            chains = _start(density, sampler, self._wide(latents), self.keys)
+            self.chains = jax.device_put(chains, by_chain)
         self.steps = 0
+
+    def _precision(self) -> AbstractContextManager[Any]:
+        """JAX's double precision, where the sampler asks for it."""
+        return jax.enable_x64(True) if self.sampler.double else nullcontext()
+
+    def _wide(self, tree: PyTree) -> PyTree:
+        """Floating-point arrays in the sampler's precision."""
+        if not self.sampler.double:
+            return tree
+        return jax.tree.map(
+            lambda leaf: leaf.astype(jnp.float64) if eqx.is_inexact_array(leaf) else leaf, tree
+        )
 
     @property
     def state(self) -> RunState:
@@ -87,7 +103,8 @@ class Chains:
                 "resume must be a posterior of the same prior, likelihood, sampler and chains, as "
                 "`sample_posterior` returned it or gave to `on_chunk`"
             )
-        self.chains = jax.device_put(state.chains, NamedSharding(self.mesh, CHAINS))
+        with self._precision():
+            self.chains = jax.device_put(state.chains, NamedSharding(self.mesh, CHAINS))
         self.steps = int(state.steps)
 
     def advance(self, steps: int, *, warming_up: bool) -> Float[np.ndarray, "chains times values"]:
@@ -102,17 +119,19 @@ class Chains:
         data, picked = self.data, rows
         if isinstance(data, OnDisk):
             data, picked = None, data.gather(np.asarray(rows))
-        self.chains, probe = _advance(
-            _Program(self.density, self.sampler, self.mesh, longest, warming_up),
-            data,
-            picked,
-            self.probe_x,
-            self.chains,
-            self.keys,
-            stretches,
-        )
-        self.steps += steps
-        return np.asarray(probe)
+        program = _Program(self.density, self.sampler, self.mesh, longest, warming_up)
+        with self._precision():
+            self.chains, probe = _advance(
+                program, data, picked, self.probe_x, self.chains, self.keys, stretches
+            )
+            self.steps += steps
+            if warming_up and self.sampler.pool_every:
+                groups = jnp.asarray(self.coordinates.groups)
+                states = self.sampler.pool(self.chains.sampler, groups, self.steps, steps)
+                self.chains = jax.device_put(
+                    self.chains._replace(sampler=states), NamedSharding(self.mesh, CHAINS)
+                )
+        return np.asarray(probe, np.float32)
 
     @property
     def finite(self) -> bool:
@@ -121,7 +140,9 @@ class Chains:
 
     def latents(self) -> Latent:
         """Where the chains stand; leaves have a leading axis over chains."""
-        return _latents(self.density.prior, self.chains)
+        with self._precision():
+            found = _latents(self.density, self.sampler, self.chains)
+        return jax.tree.map(lambda leaf: np.asarray(leaf, np.float32), found)
 
     def report(self) -> SamplerReport:
         """What the sampler says of the run so far."""
@@ -130,14 +151,16 @@ class Chains:
             shape = (NOISE_BATCHES, self.batch_size)
             rows = jax.random.randint(self.key_report, shape, 0, self.data.rows)
             batches = jax.tree.map(jnp.asarray, self.data.gather(np.asarray(rows)))
-            variance = _gradient_variance(self.density, batches, self.chains)
-        return self.sampler.summary(
-            self.chains.sampler,
-            self.chains.totals,
-            steps=self.steps,
-            temperature=float(self.density.temperature),
-            gradient_variance=variance,
-        )
+            variance = _gradient_variance(self.density, self.sampler, batches, self.chains)
+        with self._precision():
+            report = self.sampler.summary(
+                self.chains.sampler,
+                self.chains.totals,
+                steps=self.steps,
+                temperature=float(self.density.temperature),
+                gradient_variance=variance,
+            )
+        return report._replace(density=self.density.name)
 
 
 class Stretch(NamedTuple):
@@ -164,23 +187,32 @@ def _mesh(chains: int) -> Mesh:
     return Mesh(np.array(devices[:count]), ("chains",))
 
 
+def _coordinates(density: Density, sampler: Sampler) -> Coordinates:
+    return Coordinates(density.prior, density.moving, sampler.standardised)
+
+
 @eqx.filter_jit
-def _start(prior: Prior, sampler: Sampler, latents: Latent, keys: Key[Array, " chains"]) -> Chain:
+def _start(
+    density: Density, sampler: Sampler, latents: Latent, keys: Key[Array, " chains"]
+) -> Chain:
+    coordinates = _coordinates(density, sampler)
+
     def one(latent: Latent, key: PRNGKeyArray) -> Chain:
-        position, held = split(prior, latent)
+        position, held = coordinates.split(latent)
         return Chain(sampler.init(key, position), held, Totals.zero())
 
     return jax.vmap(one)(latents, keys)
 
 
 @eqx.filter_jit
-def _latents(prior: Prior, chains: Chain) -> Latent:
-    return jax.vmap(joiner(prior))(chains.sampler.position, chains.held)
+def _latents(density: Density, sampler: Sampler, chains: Chain) -> Latent:
+    join = _coordinates(density, sampler).join
+    return jax.vmap(join)(chains.sampler.position, chains.held)
 
 
-def _target(density: Density, held: PyTree) -> LogDensity:
+def _target(density: Density, sampler: Sampler, held: PyTree) -> LogDensity:
     """The log density by the coordinates that samplers move."""
-    join = joiner(density.prior)
+    join = _coordinates(density, sampler).join
     return lambda position, batch: density(join(position, held), *batch)
 
 
@@ -245,11 +277,11 @@ def _one_chain(
 ) -> tuple[Chain, Float[Array, "times values"]]:
     """One chain through all stretches."""
     prior = program.density.prior
-    join = joiner(prior)
+    coordinates = _coordinates(program.density, program.sampler)
 
     def go(chain: Chain, stretch: tuple[Stretch, PyTree]) -> tuple[Chain, Array]:
         (start, length), picked = stretch
-        key_steps, _ = jax.random.split(jax.random.fold_in(key, start))
+        key_steps, key_complete = jax.random.split(jax.random.fold_in(key, start))
         step_keys = jax.random.split(key_steps, program.longest)
 
         def step(i: Array, chain: Chain) -> Chain:
@@ -262,8 +294,11 @@ def _one_chain(
             return _step(program, step_key, chain, batch, start + i)
 
         chain = jax.lax.fori_loop(0, length, step, chain)
-        network = prior.weights(join(chain.sampler.position, chain.held))
-        return chain, outputs(network, probe_x).ravel()
+        latent = coordinates.join(chain.sampler.position, chain.held)
+        if data is not None and picked is None:  # else a key that minibatches have used is free
+            latent = program.density.complete(key_complete, latent, *data.batch)
+            chain = chain._replace(held=coordinates.split(latent)[1])
+        return chain, outputs(prior.weights(latent), probe_x).ravel()
 
     return jax.lax.scan(go, chain, (stretches, picked))
 
@@ -271,7 +306,8 @@ def _one_chain(
 def _step(
     program: _Program, key: PRNGKeyArray, chain: Chain, batch: PyTree, number: Int[Array, ""]
 ) -> Chain:
-    target, sampler = _target(program.density, chain.held), program.sampler
+    sampler = program.sampler
+    target = _target(program.density, sampler, chain.held)
     if program.warming_up:
         state, _ = sampler.warm_up(key, chain.sampler, batch, target, number)
         return chain._replace(sampler=state)
@@ -281,20 +317,20 @@ def _step(
 
 def _refresh(program: _Program, key: PRNGKeyArray, chain: Chain) -> Chain:
     """The exact draw of what the sampler does not move (a Gibbs step)."""
-    prior = program.density.prior
-    latent = joiner(prior)(chain.sampler.position, chain.held)
-    position, held = split(prior, prior.refresh(jax.random.fold_in(key, 1), latent))
+    prior, coordinates = program.density.prior, _coordinates(program.density, program.sampler)
+    latent = coordinates.join(chain.sampler.position, chain.held)
+    position, held = coordinates.split(prior.refresh(jax.random.fold_in(key, 1), latent))
     return chain._replace(sampler=program.sampler.relocate(chain.sampler, position), held=held)
 
 
 @eqx.filter_jit
 def _gradient_variance(
-    density: Density, batches: tuple[Array, ...], chains: Chain
+    density: Density, sampler: Sampler, batches: tuple[Array, ...], chains: Chain
 ) -> Float[Array, "chains dim"]:
     """The variance of the minibatch gradient where each chain stands."""
 
     def one(chain: Chain) -> Array:
-        gradient = jax.grad(_target(density, chain.held))
+        gradient = jax.grad(_target(density, sampler, chain.held))
         each = jax.lax.map(lambda batch: gradient(chain.sampler.position, batch), batches)
         return each.var(axis=0, ddof=1)
 

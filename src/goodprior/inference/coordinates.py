@@ -1,12 +1,13 @@
-"""Between a prior's latent and the plain vector that samplers move."""
+"""Between a latent and the plain vector that samplers move."""
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float, Int, PyTree
 
 from goodprior.priors import Prior
 from goodprior.priors.base import Latent
@@ -14,20 +15,68 @@ from goodprior.priors.base import Latent
 Vector = Float[Array, " dim"]
 
 
-def split(prior: Prior, latent: Latent) -> tuple[Vector, PyTree]:
-    """The moving part of a latent as a vector, and the part that only `refresh` changes."""
-    moving, held = eqx.partition(latent, prior.moving)
-    return ravel_pytree(moving)[0], held
+@dataclass(frozen=True)
+class Coordinates:
+    """The moving part of a prior's latents as a vector, and back.
 
+    Parameters
+    ----------
+    prior
+        Whose latents they are.
+    moving
+        Which parts move, as a prefix of the latent's tree (None: those that the prior says).
+    standardised
+        Whether the vector's entries are divided by the prior's deviations.
 
-def joiner(prior: Prior) -> Callable[[Vector, PyTree], Latent]:
-    """The function that puts a vector and a held part together again (None: nothing is held)."""
-    shapes = jax.eval_shape(prior.sample, jax.random.key(0))
-    zeros = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
-    unravel = ravel_pytree(eqx.filter(zeros, prior.moving))[1]
+    Examples
+    --------
+    >>> from goodprior.networks import Dense
+    >>> from goodprior.priors import GaussianPrior
+    >>> prior = GaussianPrior(Dense(2, 1, key=jax.random.key(0)), 4.0)
+    >>> vector, held = Coordinates(prior, standardised=True).split(prior.deviations())
+    >>> vector.tolist()
+    [1.0, 1.0, 1.0]
+    """
 
-    def join(vector: Vector, held: PyTree) -> Latent:
-        moving = unravel(vector)
+    prior: Prior
+    moving: PyTree = None
+    standardised: bool = False
+
+    def split(self, latent: Latent) -> tuple[Vector, PyTree]:
+        """The moving part as a vector, and the part that is drawn by other means."""
+        moving, held = eqx.partition(latent, self._moving)
+        vector = ravel_pytree(moving)[0]
+        return (vector / self._deviations if self.standardised else vector), held
+
+    def join(self, vector: Vector, held: PyTree) -> Latent:
+        """The latent of a vector and a held part (None: nothing is held)."""
+        if self.standardised:
+            vector = vector * self._deviations
+        zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, vector.dtype), self._shapes)
+        moving = ravel_pytree(eqx.filter(zeros, self._moving))[1](vector)
         return moving if held is None else eqx.combine(moving, held)
 
-    return join
+    @property
+    def groups(self) -> Int[np.ndarray, " dim"]:
+        """A number for each entry: equal where entries are alike, so that they can share a scale.
+
+        Those of one array are alike, but for columns of matrices: these belong to different inputs.
+        """
+        found, count = [], 0
+        for leaf in jax.tree.leaves(eqx.filter(self._shapes, self._moving)):
+            columns = int(np.prod(leaf.shape[1:])) if len(leaf.shape) > 1 else 1
+            found.append(count + np.arange(int(np.prod(leaf.shape))) % columns)
+            count += columns
+        return np.concatenate(found)
+
+    @property
+    def _moving(self) -> PyTree:
+        return self.prior.moving if self.moving is None else self.moving
+
+    @property
+    def _shapes(self) -> PyTree:
+        return jax.eval_shape(self.prior.sample, jax.random.key(0))
+
+    @property
+    def _deviations(self) -> Vector:
+        return ravel_pytree(eqx.filter(self.prior.deviations(), self._moving))[0]

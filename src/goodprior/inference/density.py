@@ -3,7 +3,7 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior.inference.likelihoods import Likelihood
 from goodprior.networks import outputs
@@ -23,6 +23,20 @@ class Density(eqx.Module):
     likelihood: Likelihood
     rows: int = eqx.field(static=True)
     temperature: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """What is sampled, in words."""
+        return "all weights"
+
+    @property
+    def moving(self) -> PyTree[bool]:
+        """Which parts of a latent samplers move, as a prefix of its tree."""
+        return self.prior.moving
+
+    def complete(self, key: PRNGKeyArray, latent: Latent, *batch: Array) -> Latent:
+        """The latent with what samplers do not move drawn exactly, given all rows: nothing here."""
+        return latent
 
     def log_likelihood(
         self, latent: Latent, X: Array, y: Array, row_weights: Array | None = None

@@ -11,6 +11,7 @@ from jaxtyping import Array, Key, PRNGKeyArray
 from goodprior import checks
 from goodprior.data.scaling import Scaling
 from goodprior.inference.chains import Chains
+from goodprior.inference.collapsed import Collapsed
 from goodprior.inference.density import Density
 from goodprior.inference.likelihoods import Likelihood
 from goodprior.inference.posterior import Posterior, reference_rows
@@ -46,6 +47,7 @@ def sample_posterior(
     chains: int = 4,
     draws: int = 30,
     temperature: float = 1.0,
+    collapse: bool = False,
     scaling: Scaling | None = None,
     row_weights: object = None,
     start: Posterior | None = None,
@@ -71,6 +73,9 @@ def sample_posterior(
         How many chains, and how many draws of each are kept.
     temperature
         Of the posterior: below 1 it is cold.
+    collapse
+        Whether the last layer's weights are integrated out and drawn exactly for every draw, where
+        they and the noise are Gaussian (`Collapsed`); the sampler must use all rows.
     scaling
         Between original and standardised units.
     row_weights
@@ -115,7 +120,8 @@ def sample_posterior(
     checks.whole("draws", draws)
     data = training_data(prior, likelihood, X, y, scaling, row_weights)
     sampler.check(prior, data.rows)
-    density = Density(prior, likelihood, data.rows, checks.positive("temperature", temperature))
+    kind = _collapsed(prior, likelihood, sampler) if collapse else Density
+    density = kind(prior, likelihood, data.rows, checks.positive("temperature", temperature))
     key_start, key = jax.random.split(key)
     latents = _start(prior, start, chains, key_start)
     run = Chains(density, sampler, data, latents, key)
@@ -126,6 +132,15 @@ def sample_posterior(
     return _Driver(run, draws, scaling, reference_rows(prior, data), resume).drive(
         on_progress, on_chunk
     )
+
+
+def _collapsed(prior: Prior, likelihood: Likelihood, sampler: Sampler) -> type[Density]:
+    reason = Collapsed.refuses(prior, likelihood)
+    if reason is None and sampler.batch_size is not None:
+        reason = f"each step of {sampler.name} sees {sampler.batch_size} rows, not all of them"
+    if reason is not None:
+        raise ValueError(f"the last layer's weights cannot be integrated out: {reason}")
+    return Collapsed
 
 
 def _start(prior: Prior, posterior: Posterior | None, chains: int, key: PRNGKeyArray) -> Latent:
@@ -172,7 +187,8 @@ class _Driver:
             while run.steps < self.total:
                 warming_up = run.steps < sampler.burn_in
                 end = sampler.burn_in if warming_up else self.total
-                probe = run.advance(min(sampler.thinning, end - run.steps), warming_up=warming_up)
+                chunk = (warming_up and sampler.pool_every) or sampler.thinning
+                probe = run.advance(min(chunk, end - run.steps), warming_up=warming_up)
                 phase = "burn-in" if warming_up else "sampling"
                 self._keep(probe, phase)
                 if on_progress is not None:

@@ -51,6 +51,19 @@ class Prior(eqx.Module):
         """A latent for a chain to start from: a draw, unless draws can be extreme."""
         return self.sample(key)
 
+    def deviations(self) -> Latent:
+        """The scale of each entry of a latent, by which samplers may divide it: 1 by default."""
+        shapes = jax.eval_shape(self.sample, jax.random.key(0))
+        return jax.tree.map(lambda leaf: jnp.ones(leaf.shape, leaf.dtype), shapes)
+
+    def gaussian_part(self, latent: Latent) -> PyTree | None:
+        """The part of a latent that has the shape of the network's weights, if it is Gaussian.
+
+        Its entries are independent N(0, deviations^2), whatever the rest of the latent is, and each
+        weight of the network is its entry times a factor. None, the default: there is no such part.
+        """
+        return None
+
     def scale_penalty(self) -> Float[Array, ""]:
         """Sum of squared log scales; keeps scales near 1 during matching."""
         return jnp.zeros(())

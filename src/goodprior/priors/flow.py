@@ -131,6 +131,9 @@ class FlowPrior(Prior):
                 by_layer[layer] = flow(by_layer[layer])
         return self.architecture.network(self._arrays(by_layer))
 
+    def deviations(self) -> Latent:
+        return self.base.deviations()
+
     def scale_penalty(self) -> Float[Array, ""]:
         """That of the base, and the squared lengths of the flows' `u`."""
         pushes = [jnp.sum(flow.u**2) for flows in self.flows.values() for flow in flows]

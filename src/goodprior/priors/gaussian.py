@@ -97,5 +97,12 @@ class GaussianPrior(Prior):
         sizes = jnp.array(self.architecture.sizes)
         return -0.5 * jnp.sum(squares / scales**2 + sizes * jnp.log(2 * jnp.pi * scales**2))
 
+    def deviations(self) -> Latent:
+        ones = self.architecture.arrays(jnp.ones(self.architecture.size))
+        return self.architecture.scaled(ones, self._scales)
+
+    def gaussian_part(self, latent: Latent) -> PyTree:
+        return latent
+
     def scale_penalty(self) -> Float[Array, ""]:
         return jnp.sum(jnp.log(self._scales) ** 2)

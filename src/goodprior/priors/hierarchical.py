@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, get_args
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax.scipy.special import gammaln
+from jax.scipy.special import gammaln, polygamma
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior import checks
@@ -253,6 +253,13 @@ class NoncentredHierarchicalPrior(HierarchicalPrior):
     def __init__(self, network: PyTree, shape: float = 1.0, rate: float = 1.0):
         super().__init__(network, shape, rate)
         self.refresh_every = 0
+
+    def deviations(self) -> Latent:
+        ones = self.architecture.arrays(jnp.ones(self.architecture.size))
+        return UnitsAndLogVariances(ones, jnp.sqrt(polygamma(1, self.shapes)))
+
+    def gaussian_part(self, latent: Latent) -> PyTree:
+        return latent.units
 
     def _latent(self, units: PyTree, variances: Float[Array, " parameters"]) -> Latent:
         return UnitsAndLogVariances(units, jnp.log(variances))

@@ -128,5 +128,12 @@ class LearnedNoise(Prior):
     def refresh(self, key: PRNGKeyArray, latent: Latent) -> Latent:
         return WithNoise(self.inner.refresh(key, latent.inner), latent.log_variance)
 
+    def deviations(self) -> Latent:
+        spread = jnp.full(self.targets, self.noise_variance.variance**0.5, jnp.float32)
+        return WithNoise(self.inner.deviations(), spread)
+
+    def gaussian_part(self, latent: Latent) -> PyTree | None:
+        return self.inner.gaussian_part(latent.inner)
+
     def scale_penalty(self) -> Float[Array, ""]:
         return self.inner.scale_penalty()

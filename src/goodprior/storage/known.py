@@ -26,6 +26,7 @@ from goodprior.beliefs.kernels import KERNELS, PROFILES, Radial
 from goodprior.data import Scaling
 from goodprior.distributions import Fixed, LogNormal
 from goodprior.inference import (
+    MCLMC,
     NUTS,
     SGHMC,
     Binary,
@@ -36,7 +37,7 @@ from goodprior.inference import (
     StudentT,
 )
 from goodprior.inference.chains import Chain, RunState
-from goodprior.inference.samplers import nuts, sghmc
+from goodprior.inference.samplers import mclmc, nuts, sghmc
 from goodprior.inference.samplers.base import SamplerReport, Totals
 from goodprior.matching import KL, MMD, Energy, KLStein, MatchSchedule, Sliced, Wasserstein
 from goodprior.matching.compare import Comparison
@@ -93,8 +94,8 @@ _GOODPRIOR: tuple[type, ...] = (
     # matching
     *(Energy, KL, KLStein, MMD, Sliced, Wasserstein, MatchSchedule, History, Comparison),
     # data and inference
-    *(Scaling, Gaussian, StudentT, Heteroscedastic, Categorical, Binary, SGHMC, NUTS, Posterior),
-    *(Chain, RunState, SamplerReport, Totals),
+    *(Scaling, Gaussian, StudentT, Heteroscedastic, Categorical, Binary, Posterior),
+    *(SGHMC, NUTS, MCLMC, Chain, RunState, SamplerReport, Totals),
     # baselines
     *(LaplacePosterior, MarginalLikelihood, Full, Kronecker, Block),
 )
@@ -110,6 +111,7 @@ CLASSES: dict[str, type] = {
     **{f"tinygp.{cls.__name__}": cls for cls in _TINYGP},
     "sghmc.State": sghmc.State,
     "nuts.State": nuts.State,
+    "mclmc.State": mclmc.State,
 }
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

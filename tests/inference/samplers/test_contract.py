@@ -8,7 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from goodprior import NUTS, SGHMC, BNNRegressor, Gaussian, GaussianPrior, sample_posterior, storage
+from goodprior import (
+    MCLMC,
+    NUTS,
+    SGHMC,
+    BNNRegressor,
+    Gaussian,
+    GaussianPrior,
+    sample_posterior,
+    storage,
+)
 from goodprior.inference import Sampler, SamplerReport, StopSampling
 from goodprior.inference.samplers.base import Info, per_step
 from goodprior.networks import Dense
@@ -63,10 +72,16 @@ SAMPLERS = {
     "sghmc with minibatches": lambda burn_in, thinning: SGHMC(
         burn_in=burn_in, thinning=thinning, batch_size=3
     ),
+    "mclmc": lambda burn_in, thinning: MCLMC(burn_in=burn_in, thinning=thinning, window=10),
     "nuts": lambda burn_in, thinning: NUTS(burn_in=burn_in, thinning=thinning),
     "metropolis": lambda burn_in, thinning: Metropolis(burn_in=burn_in, thinning=thinning),
 }
-LONG = {"sghmc": (1000, 200), "nuts": (300, 5), "metropolis": (1000, 200)}  # burn-in, thinning
+LONG = {
+    "sghmc": (1000, 200),
+    "mclmc": (1000, 50),
+    "nuts": (300, 5),
+    "metropolis": (1000, 200),
+}  # burn-in, thinning
 
 
 def run(sampler, *, chains=2, draws=4, **options):

@@ -26,13 +26,15 @@ class Info(NamedTuple):
     """What one step tells; what a sampler does not have keeps its neutral value.
 
     `kinetic_temperature` is the mean squared momentum in units of its expectation: 1 where the
-    step is short enough. `acceptance` is a probability.
+    step is short enough. `acceptance` is a probability, `energy_error` the squared change of the
+    energy in a step, per dimension.
     """
 
     gradients: Int[Array, ""] | int = 1
     kinetic_temperature: Float[Array, ""] | float = 0.0
     acceptance: Float[Array, ""] | float = 1.0
     divergent: Array | bool = False
+    energy_error: Float[Array, ""] | float = 0.0
 
 
 class Totals(NamedTuple):
@@ -43,12 +45,13 @@ class Totals(NamedTuple):
     kinetic_temperature: Float[Array, ""]
     acceptance: Float[Array, ""]
     divergences: Int[Array, ""]
+    energy_error: Float[Array, ""]
 
     @classmethod
     def zero(cls) -> "Totals":
         """Before the first step."""
         count, value = jnp.zeros((), jnp.int32), jnp.zeros(())
-        return cls(count, count, value, value, count)
+        return cls(count, count, value, value, count, value)
 
     def add(self, info: Info) -> "Totals":
         """With one more step."""
@@ -58,6 +61,7 @@ class Totals(NamedTuple):
             jnp.maximum(self.kinetic_temperature, info.kinetic_temperature),
             self.acceptance + info.acceptance,
             self.divergences + jnp.asarray(info.divergent, jnp.int32),
+            self.energy_error + info.energy_error,
         )
 
 
@@ -86,6 +90,12 @@ class SamplerReport(NamedTuple):
         Mean acceptance probability.
     divergences
         Number of divergent transitions.
+    energy_error
+        The mean squared change of the energy in a step, per dimension.
+    energy_error_asked
+        The one that the step size was adapted to.
+    density
+        Which density was sampled, in words.
     """
 
     sampler: str
@@ -100,6 +110,9 @@ class SamplerReport(NamedTuple):
     clamped: float | None = None
     acceptance: float | None = None
     divergences: int | None = None
+    energy_error: float | None = None
+    energy_error_asked: float | None = None
+    density: str = "all weights"
 
     @property
     def numbers(self) -> dict[str, int | float]:
@@ -109,7 +122,7 @@ class SamplerReport(NamedTuple):
         {'steps': 10, 'temperature': 1.0, 'step_size': 0.5, 'gradients': 0, 'divergences': 0}
         """
         found = self._asdict()
-        del found["sampler"]
+        del found["sampler"], found["density"]
         return {name: value for name, value in found.items() if value is not None}
 
 
@@ -120,7 +133,9 @@ class Sampler(eqx.Module):
     a draw is kept after every `thinning` steps. Each step sees `batch_size` rows (None: all).
     Function values are traced for diagnostics every `probe_every` steps. `vectorised` says whether
     chains step together (`vmap`) or one after another on each device, for samplers whose steps
-    take different amounts of work.
+    take different amounts of work. Positions are divided by the prior's scales if `standardised`,
+    and all is computed in double precision if `double`. `pool` is called after every `pool_every`
+    steps of burn-in (0: never).
     """
 
     burn_in: eqx.AbstractVar[int]
@@ -129,6 +144,13 @@ class Sampler(eqx.Module):
     name: ClassVar[str]
     probe_every: ClassVar[int] = 1
     vectorised: ClassVar[bool] = True
+    standardised: ClassVar[bool] = False
+    double: ClassVar[bool] = False
+
+    @property
+    def pool_every(self) -> int:
+        """Steps of burn-in between two calls of `pool`."""
+        return 0
 
     def __check_init__(self):
         checks.whole("burn_in", self.burn_in, least=0)
@@ -180,6 +202,14 @@ class Sampler(eqx.Module):
         `gradient_variance` is the variance of minibatch gradients where the chains stand (None:
         all rows are used).
         """
+
+    def pool(self, states: State, groups: Int[Array, " dim"], step: int, since: int) -> State:
+        """The states of all chains after `step` steps of burn-in, with what they learn together.
+
+        `groups` has equal numbers for entries of a position that are alike, and `since` is the
+        number of steps since the last call.
+        """
+        return states
 
     def relocate(self, state: State, position: Vector) -> State:
         """The state after something else (a Gibbs step) has moved the chain."""

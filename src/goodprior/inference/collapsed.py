@@ -1,0 +1,204 @@
+"""The posterior density with the linear read-out of the network integrated out.
+
+Given all other weights and the noise, a network is a linear model in the weights of its last layer.
+With a Gaussian prior over these and Gaussian noise both their evidence and their conditional
+distribution are known, so that samplers need not move them: what is left is far less stiff.
+"""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from goodprior.inference.density import Density
+from goodprior.inference.likelihoods import Gaussian, Heteroscedastic, Likelihood
+from goodprior.networks import WithLogNoise
+from goodprior.priors import Prior
+from goodprior.priors.base import Latent
+from goodprior.priors.learned_noise import NoisyNetwork
+
+
+class Readout(NamedTuple):
+    """The conditional distribution of a read-out's weights: N(mean, root' root)."""
+
+    mean: Float[Array, " features"]
+    root: Float[Array, "features features"]
+
+
+@jax.custom_vjp
+def log_evidence(features: Float[Array, "rows features"], y: Float[Array, " rows"]) -> Array:
+    """The log density of `y` under N(0, I + features features'), up to its constant.
+
+    Rows of both are divided by their noise. The gradient has a closed form, so that no Cholesky
+    factor is differentiated.
+
+    Examples
+    --------
+    >>> round(float(log_evidence(jnp.zeros((2, 3)), jnp.ones(2))), 4)
+    -1.0
+    """
+    return solve(features, y)[0]
+
+
+def solve(
+    features: Float[Array, "rows features"], y: Float[Array, " rows"]
+) -> tuple[Float[Array, ""], Readout]:
+    """The log evidence of standard normal weights, and their conditional distribution."""
+    eye = jnp.eye(features.shape[1], dtype=features.dtype)
+    factor = jnp.linalg.cholesky(features.T @ features + eye)
+    root = jax.scipy.linalg.solve_triangular(factor, eye, lower=True)
+    projected = root @ (features.T @ y)
+    value = -0.5 * (y @ y - projected @ projected) - jnp.sum(jnp.log(jnp.diag(factor)))
+    return value, Readout(root.T @ projected, root)
+
+
+def _forward(features: Array, y: Array) -> tuple[Array, tuple[Array, Array, Readout]]:
+    value, readout = solve(features, y)
+    return value, (features, y, readout)
+
+
+def _backward(kept: tuple[Array, Array, Readout], g: Array) -> tuple[Array, Array]:
+    features, y, (mean, root) = kept
+    residual = y - features @ mean
+    return g * (residual[:, None] * mean - features @ (root.T @ root)), -g * residual
+
+
+log_evidence.defvjp(_forward, _backward)
+
+
+class Collapsed(Density):
+    """The density of all weights but those of the read-out, which are integrated out.
+
+    Latents are those of `Density`; the read-out in them counts for nothing until `complete` has
+    drawn it. Every call needs all rows. At a temperature T the read-out is that of the tempered
+    density: its conditional covariance is T times as large.
+
+    It is for networks with a method `features` and a `readout` (an `MLP`, also as the function of
+    `WithLogNoise` or under `LearnedNoise`), priors with a `gaussian_part`, and Gaussian noise of
+    any kind.
+
+    Examples
+    --------
+    >>> from goodprior.networks import MLP
+    >>> from goodprior.priors import GaussianPrior
+    >>> prior = GaussianPrior(MLP(1, (5,), 1, key=jax.random.key(0)))
+    >>> Collapsed.refuses(prior, Gaussian(0.1)) is None
+    True
+    >>> density = Collapsed(prior, Gaussian(0.1), 3)
+    >>> x, y = jnp.arange(3.0)[:, None], jnp.ones((3, 1))
+    >>> latent = prior.sample(jax.random.key(1))
+    >>> other = density.complete(jax.random.key(2), latent, x, y)
+    >>> bool(density(latent, x, y) == density(other, x, y))
+    True
+    """
+
+    @staticmethod
+    def refuses(prior: Prior, likelihood: Likelihood) -> str | None:
+        """Why the read-out cannot be integrated out, in words; None if it can."""
+        if not isinstance(likelihood, Gaussian | Heteroscedastic):
+            return f"the noise of {type(likelihood).__name__} is not Gaussian"
+        latent = jax.eval_shape(prior.sample, _key())
+        network = eqx.filter_eval_shape(prior.weights, latent)
+        if prior.gaussian_part(latent) is None or prior.refresh_every:
+            return (
+                f"under {type(prior).__name__} the last layer's weights are not Gaussian "
+                "whatever the other weights are"
+            )
+        function = _function(network)
+        if not (hasattr(function, "readout") and hasattr(function, "features")):
+            return f"{type(function).__name__} has no linear last layer called `readout`"
+        return None
+
+    @property
+    def name(self) -> str:
+        """What is sampled, in words."""
+        return "all weights but the last layer's, which are drawn exactly"
+
+    @property
+    def moving(self) -> PyTree[bool]:
+        """All of the latent but the read-out."""
+        shapes = jax.eval_shape(self.prior.sample, _key())
+        return self._with_readout(jax.tree.map(lambda _: True, shapes), [False, False])
+
+    def __call__(
+        self, latent: Latent, X: Array, y: Array, row_weights: Array | None = None
+    ) -> Float[Array, ""]:
+        """The log density of the rest of the latent, given all rows."""
+        features, y, normalisation = self._linear_model(latent, X, y, row_weights)
+        evidence = jax.vmap(log_evidence)(features, y).sum()
+        nothing = [jnp.zeros_like(leaf) for leaf in self._readout(latent)]
+        prior = self.prior.log_prob(self._with_readout(latent, nothing))
+        return evidence + (prior - normalisation) / self.temperature
+
+    def complete(self, key: PRNGKeyArray, latent: Latent, *batch: Array) -> Latent:
+        """The latent with a read-out drawn from its conditional distribution given all rows."""
+        features, y, _ = self._linear_model(latent, *batch)
+        _, (mean, root) = jax.vmap(solve)(features, y)
+        units = mean + jnp.einsum("kij,ki->kj", root, jax.random.normal(key, mean.shape, y.dtype))
+        units = jnp.sqrt(self.temperature) * units
+        weight, *bias = self._readout(self.prior.deviations())
+        drawn = [weight * units[:, : weight.shape[1]], *(b * units[:, -1] for b in bias)]
+        return self._with_readout(latent, drawn)
+
+    def _linear_model(
+        self, latent: Latent, X: Array, y: Array, row_weights: Array | None = None
+    ) -> tuple[Float[Array, "targets rows features"], Float[Array, "targets rows"], Array]:
+        """Features and targets in units of noise, for standard normal weights of the read-out.
+
+        The last is the sum of the logarithms of the noise.
+        """
+        if len(X) != self.rows:
+            raise ValueError(f"{len(X)} rows were given, and all {self.rows} are needed")
+        deviations = self._readout(self.prior.deviations())
+        network = self.prior.weights(self._with_readout(latent, deviations))
+        function = _function(network)
+        scales, targets = function.readout, y.shape[1]
+        noise = self._noise(network, X, targets)
+        precision = 1 / noise if row_weights is None else jnp.sqrt(row_weights)[:, None] / noise
+        counted = jnp.log(noise) if row_weights is None else row_weights[:, None] * jnp.log(noise)
+        hidden = jax.vmap(function.features)(X) * _gain(scales)
+        features = hidden * scales.weight[:, None, :]
+        if scales.bias is not None:
+            ones = jnp.broadcast_to(scales.bias[:, None, None], (targets, len(X), 1))
+            features = jnp.concatenate([features, ones], axis=2)
+        scaled = (y * precision).T / jnp.sqrt(self.temperature)
+        return features * precision.T[:, :, None], scaled, jnp.sum(counted)
+
+    def _noise(self, network: Any, X: Array, targets: int) -> Float[Array, "rows targets"]:
+        """The noise's standard deviation for each row and target."""
+        outputs = jnp.zeros((len(X), targets), X.dtype)
+        if isinstance(network, WithLogNoise):
+            outputs = jnp.concatenate([outputs, jax.vmap(network.log_noise)(X)], axis=1)
+        elif isinstance(network, NoisyNetwork):
+            level = jnp.broadcast_to(network.log_variance, outputs.shape)
+            outputs = jnp.concatenate([outputs, level], axis=1)
+        return self.likelihood.predict(outputs[None]).scale[0]  # type: ignore[union-attr]
+
+    def _readout(self, latent: Latent) -> list[Any]:
+        """Weight and bias, if there is one, of the read-out in a latent."""
+        readout = _function(self.prior.gaussian_part(latent)).readout
+        return [leaf for leaf in (readout.weight, readout.bias) if leaf is not None]
+
+    def _with_readout(self, latent: Latent, leaves: list[Any]) -> Latent:
+        """The latent with other entries there."""
+        return eqx.tree_at(self._readout, latent, leaves[: len(self._readout(latent))])
+
+
+def _function(network: Any) -> Any:
+    """The network that functions are made by, without what says the noise."""
+    if isinstance(network, WithLogNoise):
+        return network.function
+    return network.network if isinstance(network, NoisyNetwork) else network
+
+
+def _gain(readout: Any) -> Array:
+    """By which factor a read-out multiplies features beside its weights."""
+    one = eqx.tree_at(lambda layer: layer.weight, readout, jnp.ones_like(readout.weight))
+    first = jnp.zeros(readout.weight.shape[1], readout.weight.dtype).at[0].set(1.0)
+    return (one(first) - one(jnp.zeros_like(first)))[0]
+
+
+def _key() -> PRNGKeyArray:
+    return jax.random.key(0)
