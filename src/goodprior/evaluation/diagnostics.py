@@ -15,6 +15,7 @@ from goodprior.inference.samplers.base import SamplerReport
 
 MAX_RHAT = 1.1
 MIN_ESS = 100
+ENERGY_BAND = 4.0  # a larger energy error than so many times the asked one is too large
 MAX_KINETIC_TEMPERATURE = 10.0  # relative to the expected one; draws beyond are not to be trusted
 
 
@@ -89,6 +90,18 @@ class Diagnostics:
         kinetic = self.sampler.kinetic_temperature
         if kinetic is not None and kinetic > MAX_KINETIC_TEMPERATURE:
             yield f"kinetic temperature reached {kinetic:.1f} (expected 1): reduce step_size"
+        error, asked = self.sampler.energy_error, self.sampler.energy_error_asked
+        if error is not None and asked is not None and error > ENERGY_BAND * asked:
+            yield (
+                f"the energy error of a step is {error:.2g} per dimension (expected at most "
+                f"{ENERGY_BAND * asked:.2g}), so draws are biased: reduce energy_error or increase "
+                "burn_in"
+            )
+        if error is not None and asked is not None and error < asked / ENERGY_BAND**2:
+            yield (
+                f"the energy error of a step is {error:.2g} per dimension (expected about "
+                f"{asked:.2g}), so the step is shorter than it need be: increase burn_in"
+            )
         if divergences := self.sampler.divergences:
             yield (
                 f"{divergences} NUTS transitions diverged (expected none), so some regions of the "

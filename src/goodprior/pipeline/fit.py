@@ -64,7 +64,8 @@ def fit_posterior(
     key
         Of all random numbers; each stage folds in its name.
     chains, draws
-        How many chains, and draws of each (None: the method's own).
+        How many chains, and draws of each (None: the method's own, which may depend on what it
+        finds).
     temperature
         Of the posterior.
     hooks
@@ -85,7 +86,7 @@ def fit_posterior(
     >>> fit.posterior.predict(X).mean.shape
     (30, 1)
     """
-    method, hooks = parse_method(method), hooks or Hooks()
+    method, hooks = parse_method(method).resolve(problem), hooks or Hooks()
     prior, history = None, None
     if resume is not None:
         prior, history = resume.prior, resume.history
@@ -104,6 +105,7 @@ def fit_posterior(
         key,
         hooks,
         resume.posterior if resume and isinstance(resume.posterior, Posterior) else None,
+        open_ended=draws is None,
     )
     return Fit(prior, history, method.fit(run), problem.belief, hooks.deadline.reason)
 

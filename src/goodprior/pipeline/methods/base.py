@@ -32,6 +32,8 @@ class Run(NamedTuple):
         Progress, checkpoint and deadline.
     resume
         A posterior whose chains go on.
+    open_ended
+        Whether the method may go on after so many draws, where it finds that they are too few.
     """
 
     problem: Problem
@@ -42,6 +44,7 @@ class Run(NamedTuple):
     key: PRNGKeyArray
     hooks: Hooks
     resume: Posterior | None = None
+    open_ended: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,14 @@ class Method(ABC):
             for name in given
             if name not in self.uses
         ]
+
+    def resolve(self, problem: Problem) -> "Method":
+        """The method for this problem: itself, but for one that chooses among others."""
+        return self
+
+    def unmet(self, posterior: Posterior | LaplacePosterior) -> str | None:
+        """What the method aimed at and did not reach, in words (None: nothing)."""
+        return None
 
     def prepare(self, problem: Problem, key: PRNGKeyArray) -> Problem:
         """The problem with what the method itself finds in the rows before it begins."""

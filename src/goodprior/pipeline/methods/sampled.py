@@ -5,8 +5,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from goodprior import checks
+from goodprior.baselines import LaplacePosterior
 from goodprior.evaluation.diagnostics import MAX_KINETIC_TEMPERATURE, diagnose
-from goodprior.inference import NUTS, SGHMC, Posterior, Sampler, SamplingError, sample_posterior
+from goodprior.inference import (
+    MCLMC,
+    NUTS,
+    SGHMC,
+    Collapsed,
+    Posterior,
+    Sampler,
+    SamplingError,
+    sample_posterior,
+)
 from goodprior.pipeline.keys import stage_key
 from goodprior.pipeline.methods.base import Method, Run
 from goodprior.pipeline.methods.trained import MAP
@@ -29,6 +40,13 @@ class Sampled(Method):
         Chains start near a `mode` of their own, or at draws of the `prior`.
     default_chains, default_draws
         Of a run that does not say how many.
+    collapse
+        Whether the last layer's weights are integrated out, where that can be done.
+    rhat, ess
+        A run that does not say how many draws goes on until R-hat of all probed values is at most
+        so much, and their effective sample size at least so much (None: it does not).
+    most_draws
+        So many of each chain end it in any case.
 
     Examples
     --------
@@ -40,6 +58,17 @@ class Sampled(Method):
     start: Literal["mode", "prior"] = "mode"
     default_chains: int = 8
     default_draws: int = 25
+    collapse: bool = False
+    rhat: float | None = None
+    ess: float | None = None
+    most_draws: int = 100
+
+    def __post_init__(self):
+        if self.rhat is not None and not self.rhat > 1:
+            raise ValueError(f"rhat must be above 1, got {self.rhat!r}")
+        if self.ess is not None:
+            checks.positive("ess", self.ess)
+        checks.whole("most_draws", self.most_draws)
 
     @classmethod
     def by(cls, sampler: Sampler, *, start: Literal["mode", "prior"] = "mode") -> "Sampled":
@@ -78,7 +107,7 @@ class Sampled(Method):
             candidates = tuple(s for s in candidates if _step_size(s) <= known) or candidates[-1:]
         for sampler in candidates[:-1]:
             try:
-                found = _sample(run, sampler, start, before)
+                found = self._sample(run, sampler, start, before)
             except SamplingError:
                 found = None
             if found is not None:
@@ -86,7 +115,40 @@ class Sampled(Method):
                 if not too_hot or run.resume is not None or run.hooks.deadline.reason:
                     return found
             before = None  # a shorter step begins anew
-        return _sample(run, candidates[-1], start, before)
+        return self._sample(run, candidates[-1], start, before)
+
+    def _sample(
+        self, run: Run, sampler: Sampler, start: Posterior | None, before: Posterior | None
+    ) -> Posterior:
+        """One run of the chains, which goes on until it is good, if it may.
+
+        It is looked at only after multiples of the first number of draws, so that a run that was
+        interrupted is as long as one that was not.
+        """
+        assert run.prior is not None
+        collapse = self.collapse and Collapsed.refuses(run.prior, run.problem.likelihood) is None
+        if not run.open_ended or (self.rhat is None and self.ess is None):
+            return _sample(run, sampler, start, before, collapse)
+        known = 0 if before is None else before.draws_per_chain
+        wanted = max(1, -(-known // run.draws)) * run.draws
+        while True:
+            found = _sample(run._replace(draws=wanted), sampler, start, before, collapse)
+            if run.hooks.deadline.reason or wanted >= self.most_draws or not self.unmet(found):
+                return found
+            before, wanted = found, wanted + run.draws
+
+    def unmet(self, posterior: Posterior | LaplacePosterior) -> str | None:
+        if not isinstance(posterior, Posterior) or posterior.probe.shape[1] < 4:
+            return None
+        found, missed = diagnose(posterior), []
+        if self.rhat is not None and not found.rhat.max() <= self.rhat:
+            missed.append(f"R-hat is {found.rhat.max():.3f} (target: {self.rhat:g})")
+        if self.ess is not None and not found.ess.min() >= self.ess:
+            missed.append(f"the effective sample size is {found.ess.min():.0f} ({self.ess:g})")
+        if not missed:
+            return None
+        draws = posterior.draws_per_chain
+        return f"{' and '.join(missed)} after {draws} draws of each chain: sample_more goes on"
 
     def _start(self, run: Run) -> Posterior:
         """A mode for each chain."""
@@ -121,6 +183,11 @@ def default_sghmc(rows: int) -> tuple[SGHMC, ...]:
     return tuple(replace(longest, step_size=longest.step_size / by) for by in SHORTER)
 
 
+def default_mclmc(rows: int) -> tuple[MCLMC, ...]:
+    """The usual lengths of MCLMC."""
+    return (MCLMC(),)
+
+
 def default_nuts(rows: int) -> tuple[NUTS, ...]:
     """The usual lengths of NUTS."""
     return (NUTS(burn_in=200, thinning=1),)
@@ -131,7 +198,11 @@ def _step_size(sampler: Sampler) -> float:
 
 
 def _sample(
-    run: Run, sampler: Sampler, start: Posterior | None, before: Posterior | None
+    run: Run,
+    sampler: Sampler,
+    start: Posterior | None,
+    before: Posterior | None,
+    collapse: bool,
 ) -> Posterior:
     """One run of the chains, with progress, checkpoints and the deadline."""
     problem, hooks, rhat = run.problem, run.hooks, _RunningRhat()
@@ -158,6 +229,7 @@ def _sample(
             chains=run.chains,
             draws=run.draws,
             temperature=run.temperature,
+            collapse=collapse,
             scaling=problem.scaling,
             row_weights=problem.row_weights,
             start=start,
