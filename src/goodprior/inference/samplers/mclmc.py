@@ -84,6 +84,7 @@ class MCLMC(Sampler):
     probe_every: ClassVar[int] = 5
     standardised: ClassVar[bool] = True
     double: ClassVar[bool] = True
+    spread: ClassVar[bool] = False  # matrix products on two devices of one CPU wait for each other
 
     def __check_init__(self):
         checks.positive("energy_error", self.energy_error)
