@@ -132,3 +132,13 @@ def test_chains_that_do_not_move_are_not_trusted(apart):
     (text,) = (text for text in found.warnings if "R-hat" in text)
     assert "100%" in text
     assert "nan" not in text
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(3e-3, "so draws are biased"), (2e-5, "the step is shorter than it need be"), (7e-4, None)],
+)
+def test_an_energy_error_outside_its_band_is_a_warning(error, words):
+    energy = {"energy_error": error, "energy_error_asked": 5e-4}
+    found = diagnose(_posterior(_independent(), **energy)).warnings
+    assert found == [] if words is None else words in found[0]

@@ -22,6 +22,7 @@ class TaskName(StrEnum):
 
 
 class MethodName(StrEnum):
+    MCLMC = "mclmc"
     SGHMC = "sghmc"
     NUTS = "nuts"
     LAPLACE = "laplace"
@@ -70,7 +71,7 @@ Task = Annotated[TaskName, typer.Option(help="auto: text and few whole numbers a
 Method = Annotated[
     MethodName,
     typer.Option(
-        help="sghmc and nuts sample. laplace, ensemble and fbnn (for numbers) approximate. "
+        help="mclmc, sghmc and nuts sample. laplace, ensemble and fbnn (for numbers) approximate. "
         "map: one network, fast, no error bars."
     ),
 ]

@@ -128,7 +128,7 @@ class BNN(Settings):
                 temperature=self.temperature,
                 hooks=Hooks(bool(self.verbose), keep, end),
             )
-        self._read(fit, problem)
+        self._read(fit, problem, method)
         self._continuation = _Continuation(problem, method, fit, key)
         return self
 
@@ -192,7 +192,7 @@ class BNN(Settings):
                 hooks=Hooks(bool(self.verbose), deadline=end),
                 resume=go_on.fit,
             )
-        self._read(fit, go_on.problem)
+        self._read(fit, go_on.problem, go_on.method)
         self._continuation = go_on._replace(fit=fit)
         return self
 
@@ -332,7 +332,7 @@ class BNN(Settings):
             row_weights=row_weights,
         )
 
-    def _read(self, fit: Fit, problem: Problem) -> None:
+    def _read(self, fit: Fit, problem: Problem, method: Method) -> None:
         """Keep what was found, and say how the draws are."""
         vars(self).pop("prior_", None)
         if fit.prior is not None:
@@ -354,9 +354,9 @@ class BNN(Settings):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        if self.verbose:
-            for text in self.diagnostics_.warnings:
-                warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        unmet = method.resolve(problem).unmet(fit.posterior)
+        for text in [*([] if unmet is None else [unmet]), *self.diagnostics_.warnings]:
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
     @property
     def _is_sampled(self) -> bool:

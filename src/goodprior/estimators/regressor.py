@@ -31,12 +31,14 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         `{"lengthscale": {"age": 10}, "amplitude": 3}` in the columns' and the target's units, or a
         belief object in standard units.
     method
-        A name or an object with settings of its own. `sghmc`, `SGHMC(...)`, and `nuts`,
-        `NUTS(...)`, sample the posterior. Others approximate it: `laplace`, `Laplace(...)`, a
-        Gaussian around the mode, for the priors `fg` and `gpi-g`; `fbnn`, `FBNN(...)`, variational
-        functions under a belief with a density (None fits one to the rows), without a prior over
-        weights; `ensemble`, `Ensemble(...)`, several networks without prior or belief; `map`,
-        `MAP(...)`, one network, with no error bars of the function.
+        A name or an object with settings of its own. `mclmc`, `MCLMC(...)`, `sghmc`, `SGHMC(...)`,
+        and `nuts`, `NUTS(...)`, sample the posterior; the first integrates the last layer out where
+        the noise is Gaussian, and goes on until R-hat and effective sample size are good. Others
+        approximate it: `laplace`, `Laplace(...)`, a Gaussian around the mode, for the priors `fg`
+        and `gpi-g`; `fbnn`, `FBNN(...)`, variational functions under a belief with a density (None
+        fits one to the rows), without a prior over weights; `ensemble`, `Ensemble(...)`, several
+        networks without prior or belief; `map`, `MAP(...)`, one network, with no error bars of the
+        function.
     hidden, activation
         Of the network.
     network
@@ -52,7 +54,8 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
     match_schedule
         A `MatchSchedule`: steps and draws of the match (None: the distance's own).
     chains, draws
-        How many chains, and draws of each (None: the method's own numbers).
+        How many chains, and draws of each (None: the method's own numbers; `mclmc` then goes on
+        until R-hat is at most 1.05 and the effective sample size at least 400).
     temperature
         Of the posterior.
     budget

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior.inference.density import Density
+from goodprior.inference.inverse_root import inverse_root
 from goodprior.inference.likelihoods import Gaussian, Heteroscedastic, Likelihood
 from goodprior.networks import WithLogNoise
 from goodprior.priors import Prior
@@ -47,10 +48,9 @@ def solve(
 ) -> tuple[Float[Array, ""], Readout]:
     """The log evidence of standard normal weights, and their conditional distribution."""
     eye = jnp.eye(features.shape[1], dtype=features.dtype)
-    factor = jnp.linalg.cholesky(features.T @ features + eye)
-    root = jax.scipy.linalg.solve_triangular(factor, eye, lower=True)
+    root = inverse_root(features.T @ features + eye)
     projected = root @ (features.T @ y)
-    value = -0.5 * (y @ y - projected @ projected) - jnp.sum(jnp.log(jnp.diag(factor)))
+    value = -0.5 * (y @ y - projected @ projected) + jnp.sum(jnp.log(jnp.diag(root)))
     return value, Readout(root.T @ projected, root)
 
 

@@ -135,8 +135,8 @@ class Sampler(eqx.Module):
     chains step together (`vmap`) or one after another on each device, for samplers whose steps
     take different amounts of work. Positions are divided by the prior's scales if `standardised`,
     and all is computed in double precision if `double`. Chains are spread over devices if `spread`;
-    one device is for samplers whose steps already keep all cores busy. `pool` is called after every `pool_every`
-    steps of burn-in (0: never).
+    one device is for samplers whose steps already keep all cores busy. `pool` is called after every
+    `pool_every` steps of burn-in (0: never).
     """
 
     burn_in: eqx.AbstractVar[int]

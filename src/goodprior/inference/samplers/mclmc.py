@@ -239,7 +239,7 @@ def _adapted(
 ) -> State:
     """The states after a window of so many steps, from `before` to `now` of the adaptation."""
     found = states.energy.mean() / steps
-    longer = 1.5 if before < 0.5 else 1.1
+    longer = 1.5 if before < 0.7 else 1.1
     factor = jnp.clip((asked / (found + 1e-12)) ** (1 / 6), 0.3, longer)
     step_size = states.step_size * factor
     inverse_mass, square = states.inverse_mass, states.square

@@ -1,0 +1,73 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from goodprior import MCLMC, Gaussian, GaussianPrior, sample_posterior
+from goodprior.inference.samplers.mclmc import State
+from goodprior.networks import MLP, Dense
+from goodprior.priors import GibbsHierarchicalPrior
+
+KEY = jax.random.key(0)
+X = np.linspace(-2, 2, 30)[:, None]
+Y = np.sin(2 * X) + 0.1 * np.random.default_rng(0).normal(size=X.shape)
+PRIOR = GaussianPrior(MLP(1, (10,), 1, key=KEY), {"layers.0.weight": 2.0})
+
+
+def run(sampler, **options):
+    settings = {"chains": 4, "draws": 20, "collapse": True, "key": jax.random.key(1)} | options
+    return sample_posterior(PRIOR, Gaussian(0.01), X, Y, sampler=sampler, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"energy_error": 0.0}, "energy_error"),
+        ({"burn_in": 4}, "burn_in"),
+        ({"thinning": 0}, "thinning"),
+        ({"window": 0}, "window"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, words):
+    with pytest.raises(ValueError, match=words):
+        MCLMC(**settings)
+
+
+def test_a_prior_with_a_gibbs_step_is_refused():
+    prior = GibbsHierarchicalPrior(Dense(1, 1, key=KEY))
+    with pytest.raises(ValueError, match="noncentred"):
+        sample_posterior(prior, Gaussian(0.1), X, Y, sampler=MCLMC(), key=KEY)
+
+
+@pytest.mark.parametrize("asked", [5e-4, 5e-3])
+def test_the_step_size_is_adapted_to_the_asked_energy_error(asked):
+    report = run(MCLMC(asked, burn_in=600)).report
+    assert asked / 3 < report.energy_error < 3 * asked
+    assert report.energy_error_asked == asked
+    assert report.acceptance > 0.99
+    assert report.gradients == 4 * 20 * 40
+
+
+def test_chains_share_step_size_and_scales_and_run_in_double_precision():
+    state = run(MCLMC(burn_in=60), draws=2).run_state.chains.sampler
+    assert np.ptp(state.step_size) == 0
+    assert np.ptp(state.inverse_mass, axis=0).max() == 0
+    np.testing.assert_allclose(np.log(state.inverse_mass[0]).mean(), 0, atol=1e-12)
+    assert len(np.unique(state.inverse_mass[0])) == 2  # weights and biases of the hidden layer
+    assert state.position.dtype == state.gradient.dtype == np.float64
+    np.testing.assert_allclose(np.linalg.norm(state.momentum, axis=1), 1, rtol=1e-10)
+    assert jnp.zeros(()).dtype == jnp.float32  # outside nothing has changed
+
+
+def test_starts_where_the_density_is_not_finite_find_back():
+    sampler = MCLMC(burn_in=100)
+
+    def target(position, batch):
+        return jnp.where(jnp.abs(position).max() < 3, -0.5 * jnp.sum(position**2), jnp.nan)
+
+    state = sampler.init(KEY, jnp.full(5, 20.0))
+    for step in range(20):
+        state, _ = sampler.warm_up(KEY, state, None, target, jnp.asarray(step))
+    assert isinstance(state, State)
+    assert np.isfinite(state.log_density)
+    assert np.abs(state.position).max() < 3

@@ -1,0 +1,267 @@
+"""The density with the read-out integrated out, against closed forms and the density of all."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.flatten_util import ravel_pytree
+from scipy import stats
+
+from goodprior import MCLMC, NUTS, SGHMC, sample_posterior
+from goodprior.inference import (
+    Categorical,
+    Collapsed,
+    Density,
+    Gaussian,
+    Heteroscedastic,
+    StudentT,
+)
+from goodprior.inference.collapsed import log_evidence, solve
+from goodprior.networks import MLP, Dense, WithLogNoise
+from goodprior.priors import (
+    FlowPrior,
+    GaussianPrior,
+    GibbsHierarchicalPrior,
+    LearnedNoise,
+    NoncentredHierarchicalPrior,
+)
+from tests.monte_carlo import assert_covariance, assert_mean
+
+KEY = jax.random.key(0)
+ROWS, TARGETS = 9, 2
+with jax.enable_x64(True):
+    X = jnp.asarray(np.random.default_rng(0).normal(size=(ROWS, 3)))
+    Y = jnp.asarray(np.random.default_rng(1).normal(size=(ROWS, TARGETS)))
+NET = MLP(3, (4,), TARGETS, key=KEY)
+BOTH = WithLogNoise(NET, MLP(3, (5,), TARGETS, key=KEY))
+SCALES = {"function.layers.1.weight": 1.7, "function.layers.1.bias": 0.4}
+CASES = {
+    "known noise": (GaussianPrior(NET, 0.8), Gaussian(0.3)),
+    "a level of noise": (LearnedNoise(GaussianPrior(NET), targets=TARGETS), Heteroscedastic(1e-3)),
+    "noise by a network": (GaussianPrior(BOTH, SCALES), Heteroscedastic(1e-3, 0.2)),
+    "hierarchical": (NoncentredHierarchicalPrior(NET), Gaussian(0.3)),
+    "hierarchical, noise by a network": (NoncentredHierarchicalPrior(BOTH), Heteroscedastic()),
+}
+each_case = pytest.mark.parametrize("name", CASES)
+
+
+@pytest.fixture(autouse=True)
+def double():
+    with jax.enable_x64(True):
+        yield
+
+
+def latent_of(prior, seed=2):
+    return jax.tree.map(lambda leaf: leaf.astype(jnp.float64), prior.sample(jax.random.key(seed)))
+
+
+def with_readout(density, latent, units):
+    """The latent whose read-out is so many prior deviations from zero; a row for each target."""
+    weight, bias = density._readout(density.prior.deviations())
+    return density._with_readout(latent, [weight * units[:, :-1], bias * units[:, -1]])
+
+
+def dense_density(prior, likelihood, latent, weights=None):
+    """log p(y, latent without read-out) by the N x N covariance of the targets, and no algebra."""
+    density = Collapsed(prior, likelihood, ROWS)
+    zero = with_readout(density, latent, jnp.zeros((TARGETS, 5)))
+    outputs = jax.vmap(prior.weights(zero))(X)
+    noise = likelihood.predict(outputs[None]).scale[0]
+    value = prior.log_prob(zero)
+    for k in range(TARGETS):
+        columns = [
+            jax.vmap(prior.weights(with_readout(density, latent, unit)))(X)[:, k]
+            for unit in jnp.zeros((5, TARGETS, 5)).at[:, k].set(jnp.eye(5))
+        ]
+        columns = jnp.stack(columns, axis=1)
+        covariance = columns @ columns.T + jnp.diag(noise[:, k] ** 2)
+        value += jax.scipy.stats.multivariate_normal.logpdf(Y[:, k], jnp.zeros(ROWS), covariance)
+    return value
+
+
+@each_case
+def test_the_density_and_its_gradient_are_those_of_the_targets_joint_gaussian(name):
+    prior, likelihood = CASES[name]
+    density = Collapsed(prior, likelihood, ROWS)
+    one, other = latent_of(prior, 2), latent_of(prior, 3)
+    found = density(one, X, Y) - density(other, X, Y)
+    expected = dense_density(prior, likelihood, one) - dense_density(prior, likelihood, other)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)  # scales are in single precision
+    gradient = ravel_pytree(jax.grad(density)(one, X, Y))[0]
+    wanted = ravel_pytree(jax.grad(lambda latent: dense_density(prior, likelihood, latent))(one))[0]
+    np.testing.assert_allclose(gradient, wanted, rtol=1e-5, atol=1e-5)
+    assert np.abs(gradient).max() > 0.1
+
+
+@each_case
+def test_the_drawn_readout_has_the_conditional_distribution(name):
+    """The density of all weights is Gaussian in the read-out: mode and curvature are known."""
+    prior, likelihood = CASES[name]
+    density, latent = Collapsed(prior, likelihood, ROWS), latent_of(prior)
+    full = Density(prior, likelihood, ROWS)
+
+    def by_units(units):
+        return full(with_readout(density, latent, units.reshape(TARGETS, 5)), X, Y)
+
+    zero = jnp.zeros(TARGETS * 5)
+    covariance = np.linalg.inv(-jax.hessian(by_units)(zero))
+    mean = covariance @ jax.grad(by_units)(zero)
+    keys = jax.random.split(jax.random.key(4), 4000)
+    drawn = jax.jit(jax.vmap(lambda key: density.complete(key, latent, X, Y)))(keys)
+    leaves = zip(density._readout(drawn), density._readout(prior.deviations()), strict=True)
+    weight, bias = (leaf / deviation for leaf, deviation in leaves)
+    units = np.concatenate([weight, bias[:, :, None]], axis=2).reshape(len(keys), -1)
+    assert_mean(units, mean)
+    assert_covariance(units, covariance, mean)
+    rest = [
+        density._with_readout(tree, [None, None])
+        for tree in (latent, jax.tree.map(lambda leaf: leaf[0], drawn))
+    ]
+    assert eqx.tree_equal(*rest)
+
+
+def test_a_row_that_counts_twice_is_a_row_that_is_there_twice():
+    prior, likelihood = CASES["noise by a network"]
+    one, other = latent_of(prior, 2), latent_of(prior, 3)
+    counts = jnp.array([2.0] * 3 + [1.0] * 5 + [0.0])
+    rows = np.repeat(np.arange(ROWS), np.asarray(counts, int))
+    weighted, repeated = Collapsed(prior, likelihood, ROWS), Collapsed(prior, likelihood, len(rows))
+    np.testing.assert_allclose(
+        weighted(one, X, Y, counts) - weighted(other, X, Y, counts),
+        repeated(one, X[rows], Y[rows]) - repeated(other, X[rows], Y[rows]),
+        rtol=1e-8,
+    )
+
+
+def test_at_a_temperature_the_readout_is_integrated_out_of_the_tempered_density():
+    """By quadrature, in one dimension: a read-out without bias and with one feature."""
+    network = eqx.tree_at(lambda n: n.layers[1].bias, MLP(3, (1,), 1, key=KEY), None)
+    prior, likelihood, temperature = GaussianPrior(network), Gaussian(0.3), 0.4
+    y = Y[:, :1]
+    collapsed = Collapsed(prior, likelihood, ROWS, temperature)
+    full = Density(prior, likelihood, ROWS, temperature)
+    grid = jnp.linspace(-12, 12, 4001)
+
+    def by_quadrature(latent):
+        def at(value):
+            return full(collapsed._with_readout(latent, [value[None, None]]), X, y)
+
+        return jax.scipy.special.logsumexp(jax.vmap(at)(grid))
+
+    one, other = latent_of(prior, 2), latent_of(prior, 5)
+    np.testing.assert_allclose(
+        collapsed(one, X, y) - collapsed(other, X, y),
+        by_quadrature(one) - by_quadrature(other),
+        rtol=1e-6,
+    )
+
+
+def test_evidence_with_little_noise_keeps_its_digits():
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(200, 30)) * 100 / 1e-3
+    y = features @ rng.normal(size=30) + rng.normal(size=200)
+    found = float(log_evidence(jnp.asarray(features), jnp.asarray(y)))
+    logs = np.linalg.slogdet(np.eye(30) + features.T @ features)[1]
+    residual = y - features @ np.linalg.solve(np.eye(30) + features.T @ features, features.T @ y)
+    np.testing.assert_allclose(found, -0.5 * (y @ residual + logs), rtol=1e-4)
+    assert np.isfinite(solve(jnp.asarray(features), jnp.asarray(y))[1].root).all()
+
+
+@pytest.mark.parametrize(
+    ("prior", "likelihood", "words"),
+    [
+        (GaussianPrior(NET), StudentT(0.1), "StudentT is not Gaussian"),
+        (GaussianPrior(NET), Categorical(2), "Categorical is not Gaussian"),
+        (FlowPrior(NET, key=KEY), Gaussian(0.1), "FlowPrior"),
+        (GibbsHierarchicalPrior(NET), Gaussian(0.1), "GibbsHierarchicalPrior"),
+        (GaussianPrior(Dense(3, 2, key=KEY)), Gaussian(0.1), "Dense has no linear last layer"),
+    ],
+)
+def test_what_cannot_be_integrated_out_is_said(prior, likelihood, words):
+    assert words in Collapsed.refuses(prior, likelihood)
+    with jax.enable_x64(False):
+        y = Y if not likelihood.is_classification else np.arange(ROWS) % 2
+        with pytest.raises(ValueError, match=words):
+            sample_posterior(
+                prior, likelihood, X, y, sampler=SGHMC(batch_size=None), collapse=True, key=KEY
+            )
+
+
+def test_minibatches_are_refused():
+    prior, likelihood = CASES["known noise"]
+    with jax.enable_x64(False), pytest.raises(ValueError, match="sees 4 rows, not all"):
+        sample_posterior(
+            prior, likelihood, X, Y, sampler=SGHMC(batch_size=4), collapse=True, key=KEY
+        )
+    with pytest.raises(ValueError, match="all 9 are needed"):
+        Collapsed(prior, likelihood, ROWS)(latent_of(prior), X[:4], Y[:4])
+
+
+@each_case
+def test_a_run_goes_on_bit_by_bit_and_keeps_all_weights(name):
+    prior, likelihood = CASES[name]
+    sampler = MCLMC(burn_in=10, thinning=4, window=5)
+    with jax.enable_x64(False):
+
+        def run(draws, **options):
+            return sample_posterior(
+                *(prior, likelihood, X, Y),
+                **{"sampler": sampler, "collapse": True, "key": KEY, "chains": 2, "draws": draws},
+                **options,
+            )
+
+        whole, part = run(5), run(2)
+        resumed = run(5, resume=part)
+        assert "drawn exactly" in whole.report.density
+        leaves = jax.tree.leaves((whole.draws, whole.probe, whole.run_state))
+        others = jax.tree.leaves((resumed.draws, resumed.probe, resumed.run_state))
+        for a, b in zip(leaves, others, strict=True):
+            np.testing.assert_array_equal(a, b)
+        assert {leaf.dtype for leaf in jax.tree.leaves(whole.draws)} == {np.dtype(np.float32)}
+        density = Collapsed(prior, likelihood, ROWS)
+        for leaf in density._readout(whole.draws):  # new in every draw, finite, not zero
+            assert len(np.unique(leaf)) == leaf.size
+
+
+@pytest.mark.slow
+def test_function_values_are_those_of_nuts_with_all_weights():
+    """Quantiles of functions and noise, within Monte Carlo error of both."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-2, 2, 25))[:, None]
+    y = np.sin(2 * x) + 0.2 * rng.normal(size=x.shape)
+    network = WithLogNoise(MLP(1, (4,), 1, key=KEY), MLP(1, (2,), 1, key=KEY))
+    prior, likelihood = (
+        GaussianPrior(network, {"function.layers.0.weight": 1.5}),
+        Heteroscedastic(1e-3, 0.1),
+    )
+    grid = np.linspace(-2, 2, 9)[:, None]
+    with jax.enable_x64(False):
+        nuts = sample_posterior(
+            *(prior, likelihood, x, y),
+            **{
+                "sampler": NUTS(0.9, burn_in=600, thinning=2),
+                "chains": 8,
+                "draws": 500,
+                "key": KEY,
+            },
+        )
+        mclmc = sample_posterior(
+            *(prior, likelihood, x, y),
+            **{"sampler": MCLMC(burn_in=600), "chains": 8, "draws": 500, "key": KEY},
+            collapse=True,
+        )
+        values = [
+            np.asarray(p.functions(grid), np.float64).reshape(8, 500, -1) for p in (nuts, mclmc)
+        ]
+    from arviz_stats.base.array import array_stats
+
+    for level in (0.05, 0.5, 0.95):
+        pooled = np.quantile(np.concatenate(values, axis=1), level, axis=(0, 1))
+        below = [np.moveaxis((v < pooled).astype(float), -1, 0) for v in values]
+        error = np.hypot(*(np.asarray(array_stats.mcse(b)) for b in below))
+        z = (below[0].mean((1, 2)) - below[1].mean((1, 2))) / error
+        assert np.abs(z).max() < 4, (level, z)
+    assert (
+        stats.ks_2samp(*(v.ravel() for v in (values[0][:, ::10], values[1][:, ::10]))).pvalue > 1e-3
+    )

@@ -1,0 +1,115 @@
+"""Methods that sample: how long they go on, and which density they sample."""
+
+import jax
+import numpy as np
+import pytest
+
+from goodprior import MCLMC, Gaussian, GaussianProcess, StudentT, rbf
+from goodprior.inference import StopSampling
+from goodprior.pipeline import (
+    Hooks,
+    NetworkSpec,
+    ObservationModel,
+    Problem,
+    Sampled,
+    fit_posterior,
+    parse_method,
+)
+from goodprior.pipeline.checkpoint import Checkpoint
+from goodprior.pipeline.methods.sampled import _Only
+
+X = np.linspace(-1, 1, 30)[:, None]
+Y = X[:, 0] ** 2
+KEY = jax.random.key(0)
+
+
+def problem(likelihood=Gaussian(0.1)):  # noqa: B008
+    observation = ObservationModel(likelihood, 1)
+    return Problem(
+        *(X, Y, observation, GaussianProcess(rbf())), network=NetworkSpec((4,)), prior="fg"
+    )
+
+
+def method(**targets):
+    sampler = _Only(MCLMC(burn_in=20, thinning=10))
+    return Sampled(sampler, "prior", 2, 4, collapse=True, most_draws=12, **targets)
+
+
+def fit(method, likelihood=Gaussian(0.1), **options):  # noqa: B008
+    return fit_posterior(problem(likelihood), method, key=KEY, **options).posterior
+
+
+@pytest.mark.parametrize(
+    ("targets", "draws"),
+    [
+        ({}, 4),
+        ({"rhat": 1.0 + 1e-9}, 12),
+        ({"ess": 1e9}, 12),
+        ({"rhat": 50.0, "ess": 1.0}, 4),
+    ],
+)
+def test_a_run_goes_on_until_its_targets_are_met_or_it_is_long_enough(targets, draws):
+    found = fit(method(**targets))
+    assert found.draws_per_chain == draws
+    assert (method(**targets).unmet(found) is None) == (draws == 4)
+    assert fit(method(**targets), draws=5).draws_per_chain == 5  # what is asked for is done
+
+
+def test_what_was_missed_is_said_with_its_target():
+    said = method(rhat=1.0 + 1e-9, ess=1e9).unmet(fit(method(), draws=4))
+    assert "R-hat is" in said
+    assert "(target: 1)" in said
+    assert "the effective sample size is" in said
+    assert "after 4 draws of each chain" in said
+
+
+def test_an_interrupted_run_is_as_long_as_one_that_was_not(tmp_path):
+    whole, looks = fit(method(rhat=1.0 + 1e-9)), []
+
+    class Killed(Exception):
+        pass
+
+    class Impatient(Checkpoint):
+        def put_sometimes(self, stage, thing):
+            self.put(stage, thing)
+            looks.append(thing.draws_per_chain)
+            if looks[-1] == 6:
+                raise Killed
+
+    with pytest.raises(Killed):
+        fit(method(rhat=1.0 + 1e-9), hooks=Hooks(checkpoint=Impatient(tmp_path)))
+    resumed = fit(method(rhat=1.0 + 1e-9), hooks=Hooks(checkpoint=Checkpoint(tmp_path)))
+    for a, b in zip(jax.tree.leaves(whole.draws), jax.tree.leaves(resumed.draws), strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(whole.probe, resumed.probe)
+
+
+def test_a_deadline_ends_a_run_that_would_go_on():
+    class Over:
+        reason = None
+
+        def look(self):
+            self.reason = "it is late"
+            raise StopSampling
+
+    found = fit(method(ess=1e9), hooks=Hooks(deadline=Over()))
+    assert found.draws_per_chain == 4
+
+
+def test_the_report_says_which_density_was_sampled():
+    assert "drawn exactly" in fit(method()).report.density
+    assert fit(method(), StudentT(0.1)).report.density == "all weights"
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [({"rhat": 1.0}, "rhat"), ({"ess": -1.0}, "ess")],
+)
+def test_targets_that_make_no_sense_are_refused(settings, words):
+    with pytest.raises(ValueError, match=words):
+        method(**settings)
+
+
+def test_the_method_mclmc_has_targets():
+    found = parse_method("mclmc")
+    assert (found.name, found.rhat, found.ess, found.collapse) == ("mclmc", 1.05, 400, True)
