@@ -47,7 +47,7 @@ class Chains:
     """Chains in progress: a sampler, a density and rows that stay, and a `state` that goes on.
 
     The chains are spread over the devices that JAX has (several CPU devices, or GPUs) as far as
-    their number and the sampler allow; the draws do not depend on it.
+    their number allows; the draws do not depend on it.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Chains:
                 "rows on disk cannot all be used in every step: use a sampler with a batch_size"
             )
         count = len(jax.tree.leaves(latents)[0])
-        self.mesh = _mesh(count if sampler.spread else 1)
+        self.mesh = _mesh(count)
         everywhere = NamedSharding(self.mesh, PartitionSpec())
         by_chain = NamedSharding(self.mesh, CHAINS)
         probe_x, *_ = data.gather(probe_rows(data.rows, PROBE_POINTS))  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ def run(sampler, **options):
     ("settings", "words"),
     [
         ({"energy_error": 0.0}, "energy_error"),
-        ({"burn_in": 4}, "burn_in"),
+        ({"burn_in": 1}, "burn_in"),
         ({"thinning": 0}, "thinning"),
         ({"window": 0}, "window"),
     ],
@@ -60,7 +60,7 @@ def test_chains_share_step_size_and_scales_and_run_in_double_precision():
 
 
 def test_starts_where_the_density_is_not_finite_find_back():
-    sampler = MCLMC(burn_in=100)
+    sampler = MCLMC(burn_in=200)
 
     def target(position, batch):
         return jnp.where(jnp.abs(position).max() < 3, -0.5 * jnp.sum(position**2), jnp.nan)

@@ -134,9 +134,8 @@ class Sampler(eqx.Module):
     Function values are traced for diagnostics every `probe_every` steps. `vectorised` says whether
     chains step together (`vmap`) or one after another on each device, for samplers whose steps
     take different amounts of work. Positions are divided by the prior's scales if `standardised`,
-    and all is computed in double precision if `double`. Chains are spread over devices if `spread`;
-    one device is for samplers whose steps already keep all cores busy. `pool` is called after every
-    `pool_every` steps of burn-in (0: never).
+    and all is computed in double precision if `double`. `pool` is called after every `pool_every`
+    steps of burn-in (0: never).
     """
 
     burn_in: eqx.AbstractVar[int]
@@ -147,7 +146,6 @@ class Sampler(eqx.Module):
     vectorised: ClassVar[bool] = True
     standardised: ClassVar[bool] = False
     double: ClassVar[bool] = False
-    spread: ClassVar[bool] = True
 
     @property
     def pool_every(self) -> int:

@@ -22,8 +22,10 @@ from goodprior.inference.samplers.base import (
 )
 from goodprior.priors import Prior
 
-DESCENT = 5  # one step in so many of burn-in is one of descent
+DESCENT = 10  # one step in so many of burn-in is one of descent
 LEARNING_RATE = 0.03  # of the descent, in units of the prior's scales
+SHARED = 0.7  # after so much of the adaptation all chains have the same step size
+AVERAGED = 0.85  # over what follows the step size is averaged
 FIRST_STEP = 3e-3  # in units of the square root of the dimension
 REFUSED = 1000.0  # a step with an energy error of so many times the asked one is not made
 LONGEST = 50.0  # a step counts for at most so many times the asked energy error
@@ -53,8 +55,8 @@ class State(NamedTuple):
 class MCLMC(Sampler):
     """Microcanonical Langevin Monte Carlo, without an acceptance step (Robnik et al. 2023).
 
-    A fifth of burn-in is a descent, so that chains can start at draws of the prior. The rest adapts
-    one step size for all chains, so that the energy changes by `energy_error` in a step (mean
+    A tenth of burn-in is a descent, so that chains can start at draws of the prior. The rest adapts
+    the step size, at last one for all chains, so that the energy changes by `energy_error` in a step (mean
     square, per dimension), and the scales of the coordinates, by the gradient's size.
 
     The step is not corrected: with the default error, biases of function values are smaller than
@@ -76,7 +78,7 @@ class MCLMC(Sampler):
     """
 
     energy_error: float = eqx.field(static=True, default=5e-4)
-    burn_in: int = eqx.field(static=True, default=500)
+    burn_in: int = eqx.field(static=True, default=800)
     thinning: int = eqx.field(static=True, default=40)
     window: int = eqx.field(static=True, default=20)
     batch_size: int | None = eqx.field(static=True, default=None, init=False)
@@ -84,11 +86,10 @@ class MCLMC(Sampler):
     probe_every: ClassVar[int] = 5
     standardised: ClassVar[bool] = True
     double: ClassVar[bool] = True
-    spread: ClassVar[bool] = False  # matrix products on two devices of one CPU wait for each other
 
     def __check_init__(self):
         checks.positive("energy_error", self.energy_error)
-        checks.whole("burn_in", self.burn_in, least=DESCENT)
+        checks.whole("burn_in", self.burn_in, least=2)
         checks.whole("window", self.window)
 
     @property
@@ -105,7 +106,7 @@ class MCLMC(Sampler):
 
     @property
     def _descent(self) -> int:
-        return self.burn_in // DESCENT
+        return max(1, self.burn_in // DESCENT)
 
     def init(self, key: PRNGKeyArray, position: Vector) -> State:
         """A chain before its burn-in; the momentum is drawn here, the gradient found there."""
@@ -202,7 +203,7 @@ class MCLMC(Sampler):
         return state, jnp.where(made, error, most), made
 
     def pool(self, states: State, groups: Int[Array, " dim"], step: int, since: int) -> State:
-        """One step size for all chains, from their energy errors; scales, twice.
+        """Step sizes from energy errors, at last one for all chains; scales, twice.
 
         The energy error grows with the sixth power of the step size.
         """
@@ -238,10 +239,13 @@ def _adapted(
     states: State, groups: Array, steps: int, asked: float, before: float, now: float
 ) -> State:
     """The states after a window of so many steps, from `before` to `now` of the adaptation."""
-    found = states.energy.mean() / steps
-    longer = 1.5 if before < 0.7 else 1.1
-    factor = jnp.clip((asked / (found + 1e-12)) ** (1 / 6), 0.3, longer)
-    step_size = states.step_size * factor
+    found = states.energy / steps
+    if before > SHARED:
+        found = found.mean()
+    longer = 1.5 if before < SHARED else 1.2
+    step_size = states.step_size * jnp.clip((asked / (found + 1e-12)) ** (1 / 6), 0.3, longer)
+    if now > SHARED:
+        step_size = jnp.full_like(step_size, jnp.exp(jnp.log(step_size).mean()))
     inverse_mass, square = states.inverse_mass, states.square
     if before < 0.25 <= now or before < 0.5 <= now:
         sizes = jnp.bincount(groups)
@@ -250,7 +254,7 @@ def _adapted(
         new = new / jnp.exp(jnp.mean(jnp.log(new)))  # the step size has the common factor
         inverse_mass = jnp.broadcast_to(new, square.shape)
     log_steps, counted = states.log_steps, states.counted
-    if now > 0.7:
+    if now > AVERAGED:
         log_steps, counted = log_steps + jnp.log(step_size), counted + 1
     if now >= 1:
         step_size = 0.95 * jnp.exp(log_steps / counted)
