@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from goodprior import MCLMC, Gaussian, GaussianProcess, StudentT, rbf
-from goodprior.inference import StopSampling
 from goodprior.pipeline import (
     Hooks,
     NetworkSpec,
@@ -16,7 +15,8 @@ from goodprior.pipeline import (
     parse_method,
 )
 from goodprior.pipeline.checkpoint import Checkpoint
-from goodprior.pipeline.methods.sampled import _Only
+from goodprior.pipeline.deadline import Deadline
+from goodprior.pipeline.methods.sampled import Only
 
 X = np.linspace(-1, 1, 30)[:, None]
 Y = X[:, 0] ** 2
@@ -31,7 +31,7 @@ def problem(likelihood=Gaussian(0.1)):  # noqa: B008
 
 
 def method(**targets):
-    sampler = _Only(MCLMC(burn_in=20, thinning=10))
+    sampler = Only(MCLMC(burn_in=20, thinning=10))
     return Sampled(sampler, "prior", 2, 4, collapse=True, most_draws=12, **targets)
 
 
@@ -85,14 +85,9 @@ def test_an_interrupted_run_is_as_long_as_one_that_was_not(tmp_path):
 
 
 def test_a_deadline_ends_a_run_that_would_go_on():
-    class Over:
-        reason = None
-
-        def look(self):
-            self.reason = "it is late"
-            raise StopSampling
-
-    found = fit(method(ess=1e9), hooks=Hooks(deadline=Over()))
+    deadline = Deadline(0.0)
+    found = fit(method(ess=1e9), hooks=Hooks(deadline=deadline))
+    assert deadline.reason is not None
     assert found.draws_per_chain == 4
 
 
@@ -110,6 +105,7 @@ def test_targets_that_make_no_sense_are_refused(settings, words):
         method(**settings)
 
 
-def test_the_method_mclmc_has_targets():
-    found = parse_method("mclmc")
+@pytest.mark.parametrize("given", ["mclmc", MCLMC(thinning=10)])
+def test_the_method_mclmc_has_targets(given):
+    found = parse_method(given)
     assert (found.name, found.rhat, found.ess, found.collapse) == ("mclmc", 1.05, 400, True)

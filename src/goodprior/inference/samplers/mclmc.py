@@ -56,8 +56,8 @@ class MCLMC(Sampler):
     """Microcanonical Langevin Monte Carlo, without an acceptance step (Robnik et al. 2023).
 
     A tenth of burn-in is a descent, so that chains can start at draws of the prior. The rest adapts
-    the step size, at last one for all chains, so that the energy changes by `energy_error` in a step (mean
-    square, per dimension), and the scales of the coordinates, by the gradient's size.
+    the step size, at last one for all chains, so that the energy changes by `energy_error` in a
+    step (mean square, per dimension), and the scales of the coordinates, by the gradient's size.
 
     The step is not corrected: with the default error, biases of function values are smaller than
     the Monte Carlo error of a thousand draws.

@@ -4,18 +4,16 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any
 
-from goodprior.inference import Sampler
+from goodprior.inference import MCLMC, Sampler
 from goodprior.pipeline.methods.base import Method
 from goodprior.pipeline.methods.ensemble import Ensemble
 from goodprior.pipeline.methods.fbnn import FBNN
 from goodprior.pipeline.methods.laplace import Laplace
-from goodprior.pipeline.methods.sampled import Sampled, default_mclmc, default_nuts, default_sghmc
+from goodprior.pipeline.methods.sampled import Sampled, default_nuts, default_sghmc
 from goodprior.pipeline.methods.trained import MAP, EarlyStopping
 
 METHODS: dict[str, Callable[[], Method]] = {
-    "mclmc": lambda: Sampled(
-        default_mclmc, start="prior", collapse=True, rhat=1.05, ess=400.0, most_draws=100
-    ),
+    "mclmc": lambda: Sampled.by(MCLMC()),
     "sghmc": lambda: Sampled(default_sghmc),
     "nuts": lambda: Sampled(default_nuts, default_chains=4, default_draws=100),
     "laplace": Laplace,

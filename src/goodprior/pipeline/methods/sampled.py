@@ -72,7 +72,9 @@ class Sampled(Method):
 
     @classmethod
     def by(cls, sampler: Sampler, *, start: Literal["mode", "prior"] = "mode") -> "Sampled":
-        """Chains of this sampler as it is."""
+        """Chains of this sampler as it is; for MCLMC, as in the method of that name."""
+        if isinstance(sampler, MCLMC):
+            return cls(Only(sampler), "prior", collapse=True, rhat=1.05, ess=400.0)
         return cls(Only(sampler), start)
 
     @property
@@ -181,11 +183,6 @@ def default_sghmc(rows: int) -> tuple[SGHMC, ...]:
         batch_size=None if full else 128,
     )
     return tuple(replace(longest, step_size=longest.step_size / by) for by in SHORTER)
-
-
-def default_mclmc(rows: int) -> tuple[MCLMC, ...]:
-    """The usual lengths of MCLMC."""
-    return (MCLMC(),)
 
 
 def default_nuts(rows: int) -> tuple[NUTS, ...]:
