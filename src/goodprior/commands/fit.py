@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from goodprior.commands.training_table import TrainingTable
 
 # For a first look. What it cuts is printed when it is used.
-QUICK = {"hidden": (20, 20), "chains": 4, "draws": 10}
+QUICK = {"chains": 4, "draws": 10}
 
 
 def fit(
@@ -88,9 +88,9 @@ def fit(
             print_json(result)
 
 
-def _belief_of(text: str | None) -> str | dict[str, Any] | None:
+def _belief_of(text: str | None) -> str | dict[str, Any] | list[Any] | None:
     """The value of `--belief` as the estimators take it."""
-    from goodprior.beliefs.spec import belief_from_text
+    from goodprior.beliefs.text import belief_from_text
 
     if text is None:
         return None
@@ -120,6 +120,10 @@ def _describe_belief(settings: dict[str, Any], table: "TrainingTable") -> str:
     spec, prior, method = (settings[name] for name in ("belief", "prior", "method"))
     scaling = Scaling.fit(table.inputs, table.targets if table.task == "regression" else None)
     names = list(table.inputs.columns)
+    if spec == "fit":
+        if table.task != "regression":
+            raise ValueError("--belief fit is for targets that are numbers")
+        return "belief: will be fitted to the rows, so that it has seen the targets"
     text = f"belief: {parse_belief(spec, scaling, names, task=table.task, outputs=1)}"
     if method == "ensemble":
         return f"{text}\n  (an ensemble makes no use of it)"
@@ -144,7 +148,8 @@ def _describe_quick(method: MethodName) -> str:
     from goodprior.pipeline import parse_method
 
     full = parse_method(method.value)
-    usual = {"hidden": BNNRegressor().hidden, "chains": full.chains, "draws": full.draws}
+    hidden = BNNRegressor().hidden or "chosen for the belief"
+    usual = {"hidden": hidden, "chains": full.chains, "draws": full.draws}
     return ", ".join(
         f"{name} {value} instead of {usual[name]}" for name, value in _quick(method).items()
     )

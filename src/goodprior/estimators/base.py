@@ -13,11 +13,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from goodprior import checks
-from goodprior.beliefs.spec import ParsedBelief, Task, fitted_to_rows, parse_belief
+from goodprior.beliefs.spec import Task, amplitude_of, fit_to_rows, fitted_to_rows, parse_belief
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
-from goodprior.estimators.figures import plot_posterior, plot_prior
+from goodprior.estimators.figures import plot_posterior
 from goodprior.estimators.files import save
+from goodprior.estimators.prior_draws import Matched, PriorDraws
 from goodprior.estimators.settings import Settings, refuse
 from goodprior.estimators.validation import column_name, refuse_bad_columns, warn_if_far
 from goodprior.evaluation import Diagnostics, diagnose
@@ -53,7 +54,7 @@ class _Continuation(NamedTuple):
     key: PRNGKeyArray
 
 
-class BNN(Settings):
+class BNN(PriorDraws, Settings):
     """The course of a fit; `BNNRegressor` and `BNNClassifier` say the rest."""
 
     TASK: ClassVar[Task]
@@ -129,7 +130,11 @@ class BNN(Settings):
                 hooks=Hooks(bool(self.verbose), keep, end),
             )
         self._read(fit, problem, method)
+        self._remember_match(problem, key, fit.history)
         self._continuation = _Continuation(problem, method, fit, key)
+        if self.verbose and self._matched is not None:
+            for text in self.match_report_.warnings:
+                warnings.warn(text, UserWarning, stacklevel=2)
         return self
 
     def fit_prior(
@@ -152,7 +157,7 @@ class BNN(Settings):
         refuse_bad_columns(X)
         X = validate_data(self, X, dtype=np.float64, allow_nd=True)
         if target_std is None:
-            target_std = self.belief.get("amplitude", 1.0) if isinstance(self.belief, dict) else 1.0
+            target_std = amplitude_of(self.belief) or 1.0
         mean, std = float(target_mean), checks.positive("target_std", target_std)
         problem = self._problem(X, None, method, target=(mean, std))
         use_all_cores()
@@ -160,8 +165,8 @@ class BNN(Settings):
         hooks = Hooks(bool(self.verbose))
         key = jax.random.key(self._seed())
         self.prior_, history = fit_prior(problem, form=method.prior_form, key=key, hooks=hooks)
-        if history is not None:
-            self.history_ = history
+        self._vector = True
+        self._remember_match(problem, key, history)
         return self
 
     def sample_more(self: Fitted, draws: int) -> Fitted:
@@ -265,19 +270,6 @@ class BNN(Settings):
         each = self._log_likelihoods(X, y)
         return to_datatree(posterior, observed_data={"y": y}, log_likelihood={"y": each})
 
-    def plot_prior(self, n: int = 8) -> Any:
-        """A figure: functions of the belief beside functions of the prior, along the columns.
-
-        Parameters
-        ----------
-        n
-            How many functions.
-        """
-        if hasattr(self, "posterior_") and not hasattr(self, "prior_"):
-            raise ValueError(f"method {self.method_name} has no prior over weights to draw from")
-        check_is_fitted(self, "prior_")
-        return plot_prior(self, n)
-
     def plot_posterior(self, X: Any = None, y: Any = None) -> Any:
         """A figure: what is predicted along each column, the others at their means.
 
@@ -310,14 +302,18 @@ class BNN(Settings):
         table = X.reshape(-1, X.shape[-1])  # of images: the pixels, with a column for each channel
         self.box_ = np.stack([table.min(axis=0), table.max(axis=0)])
         observation = self._observation(1 if y is None or y.ndim == 1 else y.shape[1], method)
-        self.belief_: ParsedBelief = parse_belief(
-            self.belief,
-            self.scaling_,
-            [column_name(self, i) for i in range(table.shape[1])],
-            task=self.TASK,
-            outputs=observation.functions,
-            images=X.ndim == 4,
-        )
+        names = [column_name(self, i) for i in range(table.shape[1])]
+        if isinstance(self.belief, str) and self.belief == "fit":
+            self.belief_ = fit_to_rows(X, y, self.scaling_, names, task=self.TASK)
+        else:
+            self.belief_ = parse_belief(
+                self.belief,
+                self.scaling_,
+                names,
+                task=self.TASK,
+                outputs=observation.functions,
+                images=X.ndim == 4,
+            )
         return Problem(
             X,
             y,
@@ -337,8 +333,6 @@ class BNN(Settings):
         vars(self).pop("prior_", None)
         if fit.prior is not None:
             self.prior_ = fit.prior
-        if fit.history is not None:
-            self.history_ = fit.history
         if fit.belief is not problem.belief:
             self.belief_ = fitted_to_rows(fit.belief)
         self.posterior_, self.stopped_ = fit.posterior, fit.stopped
@@ -357,6 +351,14 @@ class BNN(Settings):
         unmet = method.resolve(problem).unmet(fit.posterior)
         for text in [*([] if unmet is None else [unmet]), *self.diagnostics_.warnings]:
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+    def _remember_match(self, problem: Problem, key: PRNGKeyArray, history: History | None) -> None:
+        """Keep the history, and what a report on the match would need."""
+        self._report, self._matched = None, None
+        if history is not None:
+            self.history_ = history
+            tabular = problem.X.ndim == 2
+            self._matched = Matched(problem, key, history.how) if tabular else None
 
     @property
     def _is_sampled(self) -> bool:
@@ -393,6 +395,7 @@ class BNN(Settings):
         state: dict[str, Any] = {**super().__getstate__()}  # type: ignore[dict-item]
         if not self.keep_rows:
             state.pop("_continuation", None)
+            state.pop("_matched", None)
         return state
 
     def __sklearn_tags__(self) -> Any:

@@ -27,9 +27,10 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         belief; `fg` or `fh` (fixed Gaussian, fixed hierarchical), not matched; or a prior object,
         such as the `prior_` of another estimator.
     belief
-        What functions are like: `smooth` (the default), `rough`, `periodic`, a table such as
-        `{"lengthscale": {"age": 10}, "amplitude": 3}` in the columns' and the target's units, or a
-        belief object in standard units.
+        What functions are like: `smooth` (the default), `rough`, `trend`, a table such as
+        `{"lengthscale": {"age": 10}, "amplitude": 3}` in the columns' and the target's units, a
+        list of such words and tables, which are added, `fit` to fit one to the rows (it has then
+        seen the targets), or a belief object in standard units.
     method
         A name or an object with settings of its own. `mclmc`, `MCLMC(...)`, `sghmc`, `SGHMC(...)`,
         and `nuts`, `NUTS(...)`, sample the posterior; the first integrates the last layer out where
@@ -40,7 +41,9 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         networks without prior or belief; `map`, `MAP(...)`, one network, with no error bars of the
         function.
     hidden, activation
-        Of the network.
+        Widths and activation of an MLP, whose prior is matched to the belief in steps. By default
+        (None) the network is chosen for the belief: one hidden layer of sines and cosines with a
+        prior in closed form where the belief allows it, otherwise an MLP with two layers of 50.
     network
         Any equinox module instead.
     likelihood

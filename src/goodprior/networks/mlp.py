@@ -70,11 +70,11 @@ class MLP(eqx.Module):
 
     @property
     def readout(self) -> Dense:
-        """The last layer, linear in the features."""
+        """The last layer: the network is `readout(features(x))`."""
         return self.layers[-1]
 
     def features(self, x: Float[Array, " in"]) -> Float[Array, " features"]:
-        """What the last layer is given."""
+        """The last hidden layer's activations."""
         activation = self.activation
         if isinstance(activation, str):
             activation = ACTIVATIONS[activation]

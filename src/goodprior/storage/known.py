@@ -12,7 +12,9 @@ from tinygp.kernels.distance import L1Distance, L2Distance
 from goodprior.baselines import LaplacePosterior, MarginalLikelihood
 from goodprior.baselines.curvature import Block, Full, Kronecker
 from goodprior.beliefs import (
+    About,
     Box,
+    Factor,
     GaussianProcess,
     Grid,
     HierarchicalGP,
@@ -20,9 +22,12 @@ from goodprior.beliefs import (
     Near,
     Rows,
     Stacked,
+    SumOfTerms,
+    Term,
 )
 from goodprior.beliefs.kernel_network import KernelNetwork
 from goodprior.beliefs.kernels import KERNELS, PROFILES, Radial
+from goodprior.beliefs.terms import TermsKernel
 from goodprior.data import Scaling
 from goodprior.distributions import Fixed, LogNormal
 from goodprior.inference import (
@@ -50,9 +55,12 @@ from goodprior.networks import (
     BatchNorm,
     Conv,
     Dense,
+    Fourier,
     LeNet5,
+    Monomial,
     Parameter,
     PreResNet20,
+    Waves,
     WithLogNoise,
 )
 from goodprior.networks.preresnet import Residual
@@ -62,16 +70,19 @@ from goodprior.priors import (
     GibbsHierarchicalPrior,
     LearnedNoise,
     MarginalHierarchicalPrior,
+    NoiseNetworkPrior,
     NoncentredHierarchicalPrior,
 )
 from goodprior.priors.flow import PlanarFlow
 from goodprior.priors.hierarchical import UnitsAndLogVariances, WeightsAndVariances
 from goodprior.priors.learned_noise import NoisyNetwork, WithNoise
+from goodprior.priors.noise_network import FunctionAndNoise
 
 _GOODPRIOR: tuple[type, ...] = (
     # networks
     *(MLP, Dense, Architecture, Parameter),
     *(Conv, BatchNorm, LeNet5, VGG16, PreResNet20, Residual, WithLogNoise),
+    *(Fourier, Waves, Monomial),
     # beliefs
     *(
         GaussianProcess,
@@ -87,10 +98,12 @@ _GOODPRIOR: tuple[type, ...] = (
         LogNormal,
         Fixed,
     ),
+    *(SumOfTerms, Term, Factor, About, TermsKernel),
     # priors and their latents
     *(GaussianPrior, FlowPrior, LearnedNoise),
     *(GibbsHierarchicalPrior, MarginalHierarchicalPrior, NoncentredHierarchicalPrior),
     *(PlanarFlow, UnitsAndLogVariances, WeightsAndVariances, WithNoise, NoisyNetwork),
+    *(NoiseNetworkPrior, FunctionAndNoise),
     # matching
     *(Energy, KL, KLStein, MMD, Sliced, Wasserstein, MatchSchedule, History, Comparison),
     # data and inference
@@ -149,10 +162,13 @@ _DROPPED = {
 def upgraded(name: str, fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """A class and its fields, as files of version 0.1 have them, the way they are called now.
 
-    Distances had their schedule in them, and the forms of a hierarchical prior were one class.
+    Distances had their schedule in them, the forms of a hierarchical prior were one class, and all
+    matches took steps.
     """
     if name == "HierarchicalPrior" and fields.get("form") in ("gibbs", "marginal", "noncentred"):
         rest = {field: value for field, value in fields.items() if field != "form"}
         return f"{fields['form'].capitalize()}HierarchicalPrior", rest
+    if name == "History":
+        return name, {"how": "steps", **fields}
     dropped = _DROPPED.get(name, ())
     return name, {field: value for field, value in fields.items() if field not in dropped}
