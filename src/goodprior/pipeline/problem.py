@@ -111,9 +111,11 @@ class Problem:
     def closed_form(self) -> SumOfTerms | None:
         """The belief as a sum of terms, where the network may be chosen for it and none is matched.
 
-        A distance or a schedule that is asked for says that the prior is to be matched by it.
+        A distance or a schedule that is asked for says that the prior is to be matched by it. A
+        belief that nobody stated is left to an MLP, whose chains mix better so far.
         """
-        spec, asked = self.network, self.distance != "energy" or self.schedule is not None
+        spec = self.network
+        asked = self.distance != "energy" or self.schedule is not None or self.belief_is_default
         automatic = isinstance(spec, NetworkSpec) and spec.is_automatic and self.X.ndim == 2
         if asked or not automatic or isinstance(self.prior, Prior) or not is_matched(self.prior):
             return None
