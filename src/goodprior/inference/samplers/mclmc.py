@@ -1,6 +1,6 @@
 """Microcanonical Langevin Monte Carlo by BlackJAX: one gradient of all rows in each step."""
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -182,10 +182,11 @@ class MCLMC(Sampler):
         from blackjax.mcmc import mclmc
         from blackjax.mcmc.integrators import IntegratorState, isokinetic_velocity_verlet
 
-        kernel = mclmc.build_kernel(isokinetic_velocity_verlet, refused, self.energy_error)
+        kernel: Any = mclmc.build_kernel(isokinetic_velocity_verlet, refused, self.energy_error)
+        before: Any = (state.position, state.momentum, state.log_density, state.gradient)
         moved, info = kernel(
             key,
-            IntegratorState(state.position, state.momentum, state.log_density, state.gradient),
+            IntegratorState(*before),
             lambda position: target(position, batch),
             state.inverse_mass,
             jnp.sqrt(jnp.sum(1 / state.inverse_mass)),  # the size of the prior, as the metric sees
