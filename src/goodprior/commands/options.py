@@ -72,8 +72,8 @@ Task = Annotated[TaskName, typer.Option(help="auto: text and few whole numbers a
 Method = Annotated[
     MethodName,
     typer.Option(
-        help="auto, mclmc, sghmc and nuts sample. laplace, ensemble and fbnn (for numbers) approximate. "
-        "map: one network, fast, no error bars."
+        help="auto, mclmc, sghmc and nuts sample. laplace, ensemble and fbnn (for numbers) "
+        "approximate. map: one network, fast, no error bars."
     ),
 ]
 Drop = Annotated[
