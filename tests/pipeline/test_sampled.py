@@ -1,5 +1,7 @@
 """Methods that sample: how long they go on, and which density they sample."""
 
+from dataclasses import replace
+
 import jax
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from goodprior.pipeline import (
 )
 from goodprior.pipeline.checkpoint import Checkpoint
 from goodprior.pipeline.deadline import Deadline
+from goodprior.pipeline.methods.automatic import Automatic
 from goodprior.pipeline.methods.sampled import Only
 
 X = np.linspace(-1, 1, 30)[:, None]
@@ -109,3 +112,19 @@ def test_targets_that_make_no_sense_are_refused(settings, words):
 def test_the_method_mclmc_has_targets(given):
     found = parse_method(given)
     assert (found.name, found.rhat, found.ess, found.collapse) == ("mclmc", 1.05, 400, True)
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "prior", "most_rows", "name"),
+    [
+        (Gaussian(0.1), "gpi-g", 4000, "mclmc"),
+        (Gaussian(0.1), "fh", 4000, "mclmc"),
+        (Gaussian(0.1), "gpi-nf", 4000, "sghmc"),
+        (StudentT(0.1), "gpi-g", 4000, "sghmc"),
+        (Gaussian(0.1), "gpi-g", 20, "sghmc"),
+    ],
+)
+def test_the_sampler_is_chosen_for_the_problem(likelihood, prior, most_rows, name):
+    asked = replace(problem(likelihood), prior=prior)
+    assert Automatic(most_rows).resolve(asked).name == name
+    assert Automatic(most_rows).refuses(asked) == []

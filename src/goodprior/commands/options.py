@@ -22,6 +22,7 @@ class TaskName(StrEnum):
 
 
 class MethodName(StrEnum):
+    AUTO = "auto"
     MCLMC = "mclmc"
     SGHMC = "sghmc"
     NUTS = "nuts"
@@ -71,8 +72,8 @@ Task = Annotated[TaskName, typer.Option(help="auto: text and few whole numbers a
 Method = Annotated[
     MethodName,
     typer.Option(
-        help="mclmc, sghmc and nuts sample. laplace, ensemble and fbnn (for numbers) approximate. "
-        "map: one network, fast, no error bars."
+        help="auto, mclmc, sghmc and nuts sample. laplace, ensemble and fbnn (for numbers) "
+        "approximate. map: one network, fast, no error bars."
     ),
 ]
 Drop = Annotated[

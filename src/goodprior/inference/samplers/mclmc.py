@@ -183,10 +183,10 @@ class MCLMC(Sampler):
         from blackjax.mcmc.integrators import IntegratorState, isokinetic_velocity_verlet
 
         kernel: Any = mclmc.build_kernel(isokinetic_velocity_verlet, refused, self.energy_error)
-        here: Any = (state.position, state.momentum, state.log_density, state.gradient)
+        before: Any = (state.position, state.momentum, state.log_density, state.gradient)
         moved, info = kernel(
             key,
-            IntegratorState(*here),
+            IntegratorState(*before),
             lambda position: target(position, batch),
             state.inverse_mass,
             jnp.sqrt(jnp.sum(1 / state.inverse_mass)),  # the size of the prior, as the metric sees

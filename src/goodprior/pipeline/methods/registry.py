@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from goodprior.inference import MCLMC, Sampler
+from goodprior.pipeline.methods.automatic import Automatic
 from goodprior.pipeline.methods.base import Method
 from goodprior.pipeline.methods.ensemble import Ensemble
 from goodprior.pipeline.methods.fbnn import FBNN
@@ -13,6 +14,7 @@ from goodprior.pipeline.methods.sampled import Sampled, default_nuts, default_sg
 from goodprior.pipeline.methods.trained import MAP, EarlyStopping
 
 METHODS: dict[str, Callable[[], Method]] = {
+    "auto": Automatic,
     "mclmc": lambda: Sampled.by(MCLMC()),
     "sghmc": lambda: Sampled(default_sghmc),
     "nuts": lambda: Sampled(default_nuts, default_chains=4, default_draws=100),
