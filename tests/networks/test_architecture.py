@@ -67,3 +67,32 @@ def test_a_pickled_architecture_makes_the_same_networks():
     assert eqx.tree_equal(
         again.network(again.arrays(flat)), architecture.network(architecture.arrays(flat))
     )
+
+
+def test_weights_are_multiples_of_the_base():
+    network = MLP(2, (3,), 1, key=jax.random.key(0))
+    base = [np.array([[2.0, 300.0]]), np.ones(3), np.full((1, 1), 0.5), np.ones(1)]
+    plain, scaled = Architecture(network), Architecture(network, base)
+    arrays = plain.normal(jax.random.key(1))
+    for before, after, scale in zip(
+        plain.leaves(arrays), jax.tree.leaves(scaled.network(arrays)), base, strict=True
+    ):
+        np.testing.assert_array_equal(after, before * np.float32(scale))
+    assert not jax.tree.leaves(eqx.filter(scaled, eqx.is_inexact_array)), "nothing to be tuned"
+    again = Architecture(scaled)
+    assert all(a is b for a, b in zip(again.bits, scaled.bits, strict=True))
+    pickled = pickle.loads(pickle.dumps(scaled))
+    assert eqx.tree_equal(pickled.network(arrays), scaled.network(arrays))
+
+
+@pytest.mark.parametrize(
+    ("base", "message"),
+    [
+        ([np.ones(1)], "base must have 4 arrays"),
+        ([np.ones(5), *[np.ones(1)] * 3], "layers.0.weight has the shape"),
+        ([np.ones(1), np.zeros(1), *[np.ones(1)] * 2], "layers.0.bias must be positive"),
+    ],
+)
+def test_a_base_that_does_not_fit_is_refused(base, message):
+    with pytest.raises(ValueError, match=message):
+        Architecture(MLP(2, (3,), 1, key=jax.random.key(0)), base)

@@ -16,12 +16,16 @@ from tinygp import kernels, transforms
 from goodprior import storage
 from goodprior.beliefs import (
     KERNELS,
+    About,
     Box,
+    Factor,
     GaussianProcess,
     Grid,
     HierarchicalGP,
     Rows,
     Stacked,
+    SumOfTerms,
+    Term,
     matern32,
     periodic,
     rbf,
@@ -46,7 +50,7 @@ from goodprior.inference.samplers.base import Totals
 from goodprior.matching import KL, MMD, Energy, KLStein, MatchSchedule, Sliced, Wasserstein
 from goodprior.matching.compare import Comparison
 from goodprior.matching.match import History
-from goodprior.networks import MLP, BatchNorm
+from goodprior.networks import MLP, Architecture, BatchNorm, Fourier, Monomial, Waves
 from goodprior.priors import (
     FlowPrior,
     GaussianPrior,
@@ -72,6 +76,14 @@ PRIORS = {
     "marginal": lambda network: MarginalHierarchicalPrior(network),
     "noncentred": lambda network: NoncentredHierarchicalPrior(network),
     "flow": lambda network: FlowPrior(network, 2, key=KEY),
+    "with a base": lambda network: GaussianPrior(
+        Architecture(network, [np.full((1,) * a.ndim, 0.3) for a in jax.tree.leaves(network)])
+    ),
+    "waves": lambda network: FlowPrior(
+        Fourier((Waves((0, 1), 3, periods=(None, 0.5), key=KEY), Monomial((1,))), 2, key=KEY),
+        1,
+        key=KEY,
+    ),
     "noisy": lambda network: LearnedNoise(GibbsHierarchicalPrior(network), LogNormal(-1.1, 0.3), 2),
 }
 LIKELIHOODS = {
@@ -89,6 +101,8 @@ BELIEFS = {
     ),
     "uncertain": HierarchicalGP(LogNormal(0.1, 1.0), Fixed(2.0), "matern12", ard=False, outputs=2),
     "by-function": HierarchicalGP(Fixed(0.1), Fixed(2.0), rbf),
+    "terms": SumOfTerms((Term(About(1.0, 0.3), (Factor(1, period=0.5),), (0,)),), (1.0, 2.0)),
+    "of terms": SumOfTerms((Term(About(2.0), (Factor(1, smoothness=1.5),)),)).gaussian_process(),
     "stacked": Stacked((GaussianProcess(rbf()), HierarchicalGP.default(2))),
 }
 OTHERS = {

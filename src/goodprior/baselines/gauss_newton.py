@@ -110,7 +110,9 @@ def _known(node: object) -> bool:
 
 
 def weights_elsewhere(architecture: Architecture) -> list[str]:
-    """Names of the weights outside `Dense` and `Conv` layers, which `kron` cannot take."""
+    """Names of the weights that `kron` cannot take: outside `Dense` and `Conv`, or with a base."""
+    if architecture.base is not None:
+        return [p.name for p in architecture.parameters]
     shapes = architecture.network(architecture.arrays(jnp.zeros(architecture.size)))
     layers = jax.tree_util.tree_leaves_with_path(shapes, is_leaf=_known)
     names = {jax.tree_util.keystr(p, simple=True, separator=".") for p, n in layers if _known(n)}

@@ -3,6 +3,7 @@
 A belief is anything with `sample(key, x, n)`; `GaussianProcess` over a kernel is the usual one.
 """
 
+from goodprior.beliefs.as_terms import as_terms
 from goodprior.beliefs.base import Belief
 from goodprior.beliefs.fit import fit_belief
 from goodprior.beliefs.gaussian_process import GaussianProcess
@@ -27,11 +28,14 @@ from goodprior.beliefs.measurement import (
     rows_and_box,
 )
 from goodprior.beliefs.stacked import Stacked
+from goodprior.beliefs.terms import About, Factor, SumOfTerms, Term
 
 __all__ = [
     "KERNELS",
+    "About",
     "Belief",
     "Box",
+    "Factor",
     "GaussianProcess",
     "Grid",
     "HierarchicalGP",
@@ -41,6 +45,9 @@ __all__ = [
     "Near",
     "Rows",
     "Stacked",
+    "SumOfTerms",
+    "Term",
+    "as_terms",
     "fit_belief",
     "kernel_network",
     "matern12",

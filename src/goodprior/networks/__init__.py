@@ -3,10 +3,11 @@
 Any equinox module is a network; its floating-point arrays are the random weights (`Architecture`).
 """
 
-from goodprior.networks.architecture import Architecture, Parameter
+from goodprior.networks.architecture import Architecture, Parameter, zero_network
 from goodprior.networks.batch_norm import BatchNorm, batch_statistics, outputs, with_statistics
 from goodprior.networks.conv import Conv, max_pool
 from goodprior.networks.dense import Dense
+from goodprior.networks.fourier import Fourier, Monomial, Waves
 from goodprior.networks.lenet import LeNet5
 from goodprior.networks.mlp import ACTIVATIONS, MLP
 from goodprior.networks.preresnet import PreResNet20
@@ -25,13 +26,17 @@ __all__ = [
     "BatchNorm",
     "Conv",
     "Dense",
+    "Fourier",
     "LeNet5",
+    "Monomial",
     "Parameter",
     "PreResNet20",
+    "Waves",
     "WithLogNoise",
     "batch_statistics",
     "max_pool",
     "outputs",
     "vectorize",
     "with_statistics",
+    "zero_network",
 ]

@@ -68,10 +68,19 @@ class MLP(eqx.Module):
         )
         self.activation = activation
 
-    def __call__(self, x: Float[Array, " in"]) -> Float[Array, " out"]:
+    @property
+    def readout(self) -> Dense:
+        """The last layer: the network is `readout(features(x))`."""
+        return self.layers[-1]
+
+    def features(self, x: Float[Array, " in"]) -> Float[Array, " features"]:
+        """The last hidden layer's activations."""
         activation = self.activation
         if isinstance(activation, str):
             activation = ACTIVATIONS[activation]
         for layer in self.layers[:-1]:
             x = activation(layer(x))
-        return self.layers[-1](x)
+        return x
+
+    def __call__(self, x: Float[Array, " in"]) -> Float[Array, " out"]:
+        return self.readout(self.features(x))

@@ -5,13 +5,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
-
 from goodprior import checks
-from goodprior.networks import IMAGE_NETWORKS, MLP, WithLogNoise
+from goodprior.networks import IMAGE_NETWORKS, MLP, WithLogNoise, zero_network
 
 NOISE_HIDDEN = (16,)  # of the network for log noise variances
 
@@ -53,20 +48,9 @@ class NetworkSpec:
                     f"the networks {names} take images, of shape (rows, height, width, channels); "
                     f"a row of X has the shape {shape}"
                 )
-            return _zeros(lambda key: make(shape, outputs, key=key))
+            return zero_network(lambda key: make(shape, outputs, key=key))
         if len(shape) != 1:
             raise ValueError(f"images need a network: one of {names}, or an equinox module")
-        return _zeros(
+        return zero_network(
             lambda key: MLP(shape[0], self.hidden, outputs, activation=self.activation, key=key)
         )
-
-
-def _zeros(build: Callable[[PRNGKeyArray], Any]) -> Any:
-    """The network with zeros; drawing weights that nobody uses takes seconds."""
-    shapes = eqx.filter_eval_shape(build, jax.random.key(0))
-    return jax.tree.map(
-        lambda leaf: (
-            jnp.zeros(leaf.shape, leaf.dtype) if isinstance(leaf, jax.ShapeDtypeStruct) else leaf
-        ),
-        shapes,
-    )

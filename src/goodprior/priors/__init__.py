@@ -4,6 +4,7 @@ All keep the one contract of `Prior`; what matching tunes are the prior's own ar
 """
 
 from goodprior.priors.base import Prior
+from goodprior.priors.closed_form import closed_form_prior
 from goodprior.priors.flow import FlowPrior
 from goodprior.priors.gaussian import GaussianPrior
 from goodprior.priors.hierarchical import (
@@ -25,6 +26,7 @@ __all__ = [
     "MarginalHierarchicalPrior",
     "NoncentredHierarchicalPrior",
     "Prior",
+    "closed_form_prior",
     "is_matched",
     "named_prior",
 ]

@@ -12,7 +12,9 @@ from tinygp.kernels.distance import L1Distance, L2Distance
 from goodprior.baselines import LaplacePosterior, MarginalLikelihood
 from goodprior.baselines.curvature import Block, Full, Kronecker
 from goodprior.beliefs import (
+    About,
     Box,
+    Factor,
     GaussianProcess,
     Grid,
     HierarchicalGP,
@@ -20,9 +22,12 @@ from goodprior.beliefs import (
     Near,
     Rows,
     Stacked,
+    SumOfTerms,
+    Term,
 )
 from goodprior.beliefs.kernel_network import KernelNetwork
 from goodprior.beliefs.kernels import KERNELS, PROFILES, Radial
+from goodprior.beliefs.terms import TermsKernel
 from goodprior.data import Scaling
 from goodprior.distributions import Fixed, LogNormal
 from goodprior.inference import (
@@ -49,9 +54,12 @@ from goodprior.networks import (
     BatchNorm,
     Conv,
     Dense,
+    Fourier,
     LeNet5,
+    Monomial,
     Parameter,
     PreResNet20,
+    Waves,
     WithLogNoise,
 )
 from goodprior.networks.preresnet import Residual
@@ -71,6 +79,7 @@ _GOODPRIOR: tuple[type, ...] = (
     # networks
     *(MLP, Dense, Architecture, Parameter),
     *(Conv, BatchNorm, LeNet5, VGG16, PreResNet20, Residual, WithLogNoise),
+    *(Fourier, Waves, Monomial),
     # beliefs
     *(
         GaussianProcess,
@@ -86,6 +95,7 @@ _GOODPRIOR: tuple[type, ...] = (
         LogNormal,
         Fixed,
     ),
+    *(SumOfTerms, Term, Factor, About, TermsKernel),
     # priors and their latents
     *(GaussianPrior, FlowPrior, LearnedNoise),
     *(GibbsHierarchicalPrior, MarginalHierarchicalPrior, NoncentredHierarchicalPrior),

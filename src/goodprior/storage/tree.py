@@ -175,7 +175,9 @@ class _Unpacker:
         _check_finite(thing, "it")
         return thing
 
-    def _architecture(self, rest: Any, numbered: Any, parameters: tuple[Any, ...]) -> Architecture:
+    def _architecture(
+        self, rest: Any, numbered: Any, parameters: tuple[Any, ...], bits: Any = None
+    ) -> Architecture:
         """From a network of zeros: what it says of its parameters must be what was stored."""
         leaves, treedef = jax.tree.flatten(numbered)
         if leaves != list(range(len(parameters))):
@@ -183,7 +185,8 @@ class _Unpacker:
         zeros = [np.broadcast_to(np.float32(0), p.shape) for p in parameters]  # takes no memory
         network = eqx.combine(jax.tree.unflatten(treedef, zeros), rest)
         own_network.check_shapes(network, self.network)
-        architecture = Architecture(network)
+        base = None if bits is None else [np.asarray(b, np.int32).view(np.float32) for b in bits]
+        architecture = Architecture(network, base)
         if architecture.parameters != parameters or architecture.treedef != treedef:
             raise ValueError("its network is not the one that its parameters belong to")
         return architecture
