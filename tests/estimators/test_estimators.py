@@ -1,3 +1,4 @@
+import pickle
 import warnings
 
 import jax
@@ -353,3 +354,34 @@ def test_pictures_of_prior_and_posterior(regressor, classifier, tmp_path):
         figure.savefig(tmp_path / f"{i}.png")
         assert (tmp_path / f"{i}.png").stat().st_size > 10_000
     assert [axis.get_xlabel() for axis in regressor.plot_posterior().axes[:2]] == ["wave", "grad"]
+
+
+TABLE = {"lengthscale": {"column 0": 0.5, "column 1": 200.0}, "amplitude": 30.0}
+
+
+@pytest.mark.parametrize("targets", [1, 3])
+def test_draws_of_prior_and_belief_are_in_the_units_of_the_targets(targets):
+    y = Y if targets == 1 else np.stack([Y, 10 * Y, 100 - Y], axis=1)
+    model = BNNRegressor(belief=TABLE, method="map", random_state=0).fit(X, y)
+    for draw in (model.sample_prior, model.sample_belief):
+        values = draw(X, 1500)
+        assert values.shape == ((1500, 60) if targets == 1 else (1500, 60, 3))
+        spread = (values - y.mean(axis=0)).std(axis=(0, 1))
+        np.testing.assert_allclose(spread, 30.0, rtol=0.1)
+
+
+def test_a_matched_prior_has_a_report_and_says_it_in_the_picture():
+    model = BNNRegressor(belief=TABLE, random_state=0).fit_prior(X)
+    report = model.match_report_
+    assert [column.name for column in report.columns] == ["column 0", "column 1"]
+    assert report.warnings == ()
+    assert model.match_report_ is report
+    figure = model.plot_prior()
+    assert figure.get_suptitle() == str(report)
+    assert not hasattr(pickle.loads(pickle.dumps(BNNRegressor().fit_prior(X))), "match_report_")
+
+
+@pytest.mark.parametrize("amplitude", [0.1, 1.0, 10.0])
+def test_fit_prior_has_the_amplitude_that_was_asked_for(amplitude):
+    model = BNNRegressor(belief={**TABLE, "amplitude": amplitude}, random_state=0).fit_prior(X)
+    assert model.sample_prior(X, 1500).std() == pytest.approx(amplitude, rel=0.1)

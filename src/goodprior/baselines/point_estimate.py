@@ -20,8 +20,9 @@ from goodprior.inference.posterior import Posterior, reference_rows
 from goodprior.inference.sample import Progress
 from goodprior.inference.validation import training_data
 from goodprior.networks import Architecture
-from goodprior.priors import GaussianPrior, Prior
+from goodprior.priors import GaussianPrior, NoiseNetworkPrior, Prior
 from goodprior.priors.base import Latent
+from goodprior.priors.noise_network import FunctionAndNoise
 
 
 class NegativeLogPosterior(Objective):
@@ -241,6 +242,9 @@ def start(prior: Prior, key: PRNGKeyArray) -> Latent:
     """Where training starts: not at draws of a Gaussian prior, which may be very wide."""
     if isinstance(prior, GaussianPrior):
         return initial_weights(prior.architecture, key)
+    if isinstance(prior, NoiseNetworkPrior):
+        keys = jax.random.split(key)
+        return FunctionAndNoise(start(prior.function, keys[0]), start(prior.log_noise, keys[1]))
     return prior.start(key)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from goodprior.commands.training_table import TrainingTable
 
 # For a first look. What it cuts is printed when it is used.
-QUICK = {"hidden": (20, 20), "chains": 4, "draws": 10}
+QUICK = {"chains": 4, "draws": 10}
 
 
 def fit(

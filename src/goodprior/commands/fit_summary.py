@@ -23,6 +23,7 @@ def fit_result(model: Any, table: "TrainingTable", warned: list[str]) -> dict[st
         "rows": len(table.inputs),
         "inputs": list(table.inputs.columns),
         "belief": model.belief_.sentence,
+        "match": str(model.match_report_) if hasattr(model, "match_report_") else None,
         "prior": model.prior,
         "method": model.method_name,
         "chains": chains,
@@ -46,6 +47,8 @@ def _loo_figures(model: Any, table: "TrainingTable") -> dict[str, Any]:
 def summary_text(result: dict[str, Any]) -> str:
     """Return the summary of a result: one line a figure."""
     lines = [("posterior", result["made_of"])]
+    if result["match"] is not None:
+        lines.insert(0, ("prior", result["match"]))
     if (limitation := LIMITATIONS.get(result["method"])) is not None:
         lines.append(("", limitation))
     if (found := result["diagnostics"]) is not None:

@@ -16,8 +16,9 @@ from goodprior import checks
 from goodprior.beliefs.spec import ParsedBelief, Task, fitted_to_rows, parse_belief
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
-from goodprior.estimators.figures import plot_posterior, plot_prior
+from goodprior.estimators.figures import plot_posterior
 from goodprior.estimators.files import save
+from goodprior.estimators.prior_draws import Matched, PriorDraws
 from goodprior.estimators.settings import Settings, refuse
 from goodprior.estimators.validation import column_name, refuse_bad_columns, warn_if_far
 from goodprior.evaluation import Diagnostics, diagnose
@@ -53,7 +54,7 @@ class _Continuation(NamedTuple):
     key: PRNGKeyArray
 
 
-class BNN(Settings):
+class BNN(PriorDraws, Settings):
     """The course of a fit; `BNNRegressor` and `BNNClassifier` say the rest."""
 
     TASK: ClassVar[Task]
@@ -129,7 +130,11 @@ class BNN(Settings):
                 hooks=Hooks(bool(self.verbose), keep, end),
             )
         self._read(fit, problem)
+        self._remember_match(problem, key, fit.history)
         self._continuation = _Continuation(problem, method, fit, key)
+        if self.verbose and self._matched is not None:
+            for text in self.match_report_.warnings:
+                warnings.warn(text, UserWarning, stacklevel=2)
         return self
 
     def fit_prior(
@@ -160,8 +165,8 @@ class BNN(Settings):
         hooks = Hooks(bool(self.verbose))
         key = jax.random.key(self._seed())
         self.prior_, history = fit_prior(problem, form=method.prior_form, key=key, hooks=hooks)
-        if history is not None:
-            self.history_ = history
+        self._vector = True
+        self._remember_match(problem, key, history)
         return self
 
     def sample_more(self: Fitted, draws: int) -> Fitted:
@@ -265,19 +270,6 @@ class BNN(Settings):
         each = self._log_likelihoods(X, y)
         return to_datatree(posterior, observed_data={"y": y}, log_likelihood={"y": each})
 
-    def plot_prior(self, n: int = 8) -> Any:
-        """A figure: functions of the belief beside functions of the prior, along the columns.
-
-        Parameters
-        ----------
-        n
-            How many functions.
-        """
-        if hasattr(self, "posterior_") and not hasattr(self, "prior_"):
-            raise ValueError(f"method {self.method_name} has no prior over weights to draw from")
-        check_is_fitted(self, "prior_")
-        return plot_prior(self, n)
-
     def plot_posterior(self, X: Any = None, y: Any = None) -> Any:
         """A figure: what is predicted along each column, the others at their means.
 
@@ -337,8 +329,6 @@ class BNN(Settings):
         vars(self).pop("prior_", None)
         if fit.prior is not None:
             self.prior_ = fit.prior
-        if fit.history is not None:
-            self.history_ = fit.history
         if fit.belief is not problem.belief:
             self.belief_ = fitted_to_rows(fit.belief)
         self.posterior_, self.stopped_ = fit.posterior, fit.stopped
@@ -357,6 +347,14 @@ class BNN(Settings):
         if self.verbose:
             for text in self.diagnostics_.warnings:
                 warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+    def _remember_match(self, problem: Problem, key: PRNGKeyArray, history: History | None) -> None:
+        """Keep the history, and what a report on the match would need."""
+        self._report, self._matched = None, None
+        if history is not None:
+            self.history_ = history
+            tabular = problem.X.ndim == 2
+            self._matched = Matched(problem, key, history.how) if tabular else None
 
     @property
     def _is_sampled(self) -> bool:
@@ -393,6 +391,7 @@ class BNN(Settings):
         state: dict[str, Any] = {**super().__getstate__()}  # type: ignore[dict-item]
         if not self.keep_rows:
             state.pop("_continuation", None)
+            state.pop("_matched", None)
         return state
 
     def __sklearn_tags__(self) -> Any:

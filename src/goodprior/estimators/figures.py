@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from goodprior import plots
 from goodprior.estimators.validation import column_name
 from goodprior.inference import Binary
+from goodprior.matching.report import Column, MatchReport
 
 MOST = 6  # columns in a picture
 POINTS = 100
@@ -34,8 +35,8 @@ def _along(model: Any, column: int) -> np.ndarray:
     return rows
 
 
-def plot_prior(model: Any, n: int) -> Figure:
-    """Functions of the belief above, of the prior below."""
+def plot_prior(model: Any, n: int, report: MatchReport | None = None) -> Figure:
+    """Functions of the belief above, of the prior below, with what the report says of columns."""
     columns = _columns(model)
     figure = plots.new_figure(2, len(columns))
     axes = figure.subplots(2, len(columns), squeeze=False, sharey=True)
@@ -49,9 +50,19 @@ def plot_prior(model: Any, n: int) -> Figure:
         plots.plot_functions(axes[0, k], rows[:, column], believed, colour=BELIEF, n=n)
         plots.plot_functions(axes[1, k], rows[:, column], ours, colour=OURS, n=n)
         axes[1, k].set_xlabel(column_name(model, column))
+        if report is not None and (found := _of(report, column_name(model, column))):
+            for axis, along in zip(axes[:, k], (found.belief, found.prior), strict=True):
+                words = f"roughness {along.roughness:.2g}, crossings {along.crossings:.1f}"
+                axis.set_title(words, fontsize="small")
+    if report is not None:
+        figure.suptitle(str(report), fontsize="small")
     axes[0, 0].set_ylabel("belief\n(standard units)")
     axes[1, 0].set_ylabel("prior\n(standard units)")
     return figure
+
+
+def _of(report: MatchReport, name: str) -> Column | None:
+    return next((column for column in report.columns if column.name == name), None)
 
 
 def plot_posterior(model: Any, X: Any, y: Any) -> Figure:

@@ -38,7 +38,9 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         weights; `ensemble`, `Ensemble(...)`, several networks without prior or belief; `map`,
         `MAP(...)`, one network, with no error bars of the function.
     hidden, activation
-        Of the network.
+        Widths and activation of an MLP, whose prior is matched to the belief in steps. By default
+        (None) the network is chosen for the belief: one hidden layer of sines and cosines with a
+        prior in closed form where the belief allows it, otherwise an MLP with two layers of 50.
     network
         Any equinox module instead.
     likelihood

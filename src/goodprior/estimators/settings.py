@@ -13,6 +13,7 @@ from goodprior.matching.match import DISTANCES
 from goodprior.networks import ACTIVATIONS, IMAGE_NETWORKS
 from goodprior.pipeline import Method, NetworkSpec, parse_method
 from goodprior.pipeline.methods.registry import closest_method
+from goodprior.pipeline.network import HIDDEN
 from goodprior.priors import PAPER_NAMES, Prior
 
 
@@ -29,7 +30,7 @@ class Settings(BaseEstimator):
     _: KW_ONLY
     belief: Any = None
     method: Any = "sghmc"
-    hidden: Any = (50, 50)
+    hidden: Any = None
     activation: Any = "tanh"
     network: Any = None
     likelihood: Any = "auto"
@@ -107,13 +108,14 @@ class Settings(BaseEstimator):
                 return [_word("network", self.network, IMAGE_NETWORKS)]
             return [None if callable(self.network) else "network must be a name or a module"]
         widths = self.hidden
-        good = isinstance(widths, Sequence | np.ndarray) and all(
-            isinstance(width, int | np.integer) and width > 0 for width in widths
+        good = widths is None or (
+            isinstance(widths, Sequence | np.ndarray)
+            and all(isinstance(width, int | np.integer) and width > 0 for width in widths)
         )
         return [
             None
             if good
-            else f"hidden must be a sequence of widths such as (50, 50); got {widths!r}",
+            else f"hidden must be None or a sequence of widths such as (50, 50); got {widths!r}",
             None
             if callable(self.activation)
             else _word("activation", self.activation, ACTIVATIONS),
@@ -122,7 +124,11 @@ class Settings(BaseEstimator):
     def network_spec(self) -> Any:
         """The network that the settings describe, or the given one."""
         if self.network is None:
-            return NetworkSpec(tuple(int(width) for width in self.hidden), self.activation)
+            widths = self.hidden
+            if widths is None and self.activation != "tanh":
+                widths = HIDDEN  # an activation is asked for, so an MLP is
+            hidden = None if widths is None else tuple(int(width) for width in widths)
+            return NetworkSpec(hidden, self.activation)
         return NetworkSpec(name=self.network) if isinstance(self.network, str) else self.network
 
 

@@ -15,6 +15,7 @@ from goodprior.matching.distances import (
 )
 from goodprior.matching.kl import KL, KLStein
 from goodprior.matching.match import History, Match, match
+from goodprior.matching.report import MatchReport, report_match
 from goodprior.matching.schedule import MatchSchedule
 from goodprior.matching.stein import stein_score
 
@@ -27,12 +28,14 @@ __all__ = [
     "History",
     "KLStein",
     "Match",
+    "MatchReport",
     "MatchSchedule",
     "Sliced",
     "Wasserstein",
     "compare",
     "energy_distance",
     "match",
+    "report_match",
     "squared_mmd",
     "stein_score",
 ]

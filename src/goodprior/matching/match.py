@@ -45,12 +45,15 @@ class History:
         What the steps took, compilation included.
     before, after : Comparison or None
         Prior and belief compared on held-out draws, before the match and after it.
+    how : str
+        `steps`, or `closed form` where none were needed.
     """
 
     distance: Float[np.ndarray, " steps"]
     seconds: float
     before: Comparison | None = None
     after: Comparison | None = None
+    how: str = "steps"
 
 
 class Match(NamedTuple):

@@ -1,21 +1,37 @@
 """`fit_posterior`, the one composition of matching and inference."""
 
+import time
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+import jax
+import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from goodprior.baselines import LaplacePosterior
-from goodprior.beliefs import Belief
+from goodprior.beliefs import Belief, as_terms
 from goodprior.inference import Posterior
-from goodprior.matching import match
+from goodprior.matching import compare, match
 from goodprior.matching.match import History
+from goodprior.networks import Architecture
 from goodprior.pipeline.hooks import Hooks
 from goodprior.pipeline.keys import stage_key
 from goodprior.pipeline.methods import Method, Run, parse_method
 from goodprior.pipeline.problem import Problem
-from goodprior.priors import HierarchicalPrior, LearnedNoise, Prior, is_matched, named_prior
+from goodprior.priors import (
+    HierarchicalPrior,
+    LearnedNoise,
+    NoiseNetworkPrior,
+    Prior,
+    closed_form_prior,
+    is_matched,
+    named_prior,
+)
+from goodprior.priors.closed_form import closed_form_network
 from goodprior.priors.hierarchical import Form
 from goodprior.priors.learned_noise import NOISE_VARIANCE
+
+NOISE_UNITS = 20  # frequencies of the network for log noise variances
 
 
 class Fit(NamedTuple):
@@ -79,7 +95,7 @@ def fit_posterior(
     >>> from goodprior.pipeline import NetworkSpec, ObservationModel, Problem, fit_posterior
     >>> X = np.linspace(-1, 1, 30)[:, None]
     >>> problem = Problem(X, X[:, 0] ** 2, ObservationModel(Gaussian(0.1), 1),
-    ...                   GaussianProcess(rbf()), NetworkSpec((10,)), prior="fg")
+    ...                   GaussianProcess(rbf()), network=NetworkSpec((10,)), prior="fg")
     >>> fit = fit_posterior(problem, SGHMC(burn_in=20, thinning=10, batch_size=None), chains=2,
     ...                     draws=3, key=jax.random.key(0))
     >>> fit.posterior.predict(X).mean.shape
@@ -128,24 +144,78 @@ def fit_prior(
     prior, history = hooks.checkpoint.once(
         "prior", lambda: _matched(problem, key, hooks), problem.network
     )
-    if isinstance(prior, HierarchicalPrior):
-        prior = prior.in_form(form or problem.hierarchical_form)
-    return prior, history
+    return _in_form(prior, form or problem.hierarchical_form), history
+
+
+def _in_form(prior: Prior, form: Form) -> Prior:
+    if isinstance(prior, NoiseNetworkPrior):
+        return NoiseNetworkPrior(_in_form(prior.function, form), prior.log_noise)
+    return prior.in_form(form) if isinstance(prior, HierarchicalPrior) else prior
 
 
 def _matched(problem: Problem, key: PRNGKeyArray, hooks: Hooks) -> tuple[Prior, History | None]:
-    prior = problem.prior
-    if isinstance(prior, Prior):
-        matched = problem.match_given
+    prior, history = unmatched_prior(problem, key), None
+    if (terms := problem.closed_form) is not None:
+        started = time.perf_counter()
+        assert isinstance(problem.prior, str)
+        before = prior
+        prior = closed_form_prior(problem.prior, terms, key=stage_key(key, "prior"))
+        seconds = time.perf_counter() - started
+        history = History(np.zeros(0), seconds, how="closed form")
+        if problem.held_out:
+            compared = [
+                compare(
+                    one,
+                    problem.belief,
+                    problem.measurement_set(),
+                    key=stage_key(key, "match"),
+                    draws=problem.held_out,
+                )
+                for one in (before, prior)
+            ]
+            history = replace(history, before=compared[0], after=compared[1])
+    elif problem.match_given if isinstance(problem.prior, Prior) else is_matched(problem.prior):
+        prior, history = _match(problem, prior, key, hooks)
+    if problem.noise_apart:
+        prior = NoiseNetworkPrior(prior, _noise_prior(problem))
+    return prior, history
+
+
+def unmatched_prior(problem: Problem, key: PRNGKeyArray) -> Prior:
+    """The prior before any matching, without that of the noise where it has one of its own.
+
+    Parameters
+    ----------
+    problem
+        Rows, belief, network and prior.
+    key
+        Of all random numbers, as in `fit_prior`.
+    """
+    if isinstance(problem.prior, Prior):
+        return problem.prior
+    if (terms := problem.closed_form) is not None:
+        network = closed_form_network(terms)
+        assert network.bits is not None
+        network = Architecture(network, [np.ones(b.shape) for b in network.bits])
     else:
-        matched = is_matched(prior)
-        prior = named_prior(prior, problem.build_network(), key=stage_key(key, "prior"))
-    if not matched:
-        return prior, None
+        network = problem.build_network(noise=not problem.noise_apart)
+    return named_prior(problem.prior, network, key=stage_key(key, "prior"))
+
+
+def _noise_prior(problem: Problem) -> Prior:
+    belief = problem.observation.noise_belief
+    terms = None if belief is None else as_terms(belief, problem.X.shape[1])
+    assert terms is not None
+    return closed_form_prior("gpi-g", terms, units=NOISE_UNITS, key=jax.random.key(0))
+
+
+def _match(
+    problem: Problem, prior: Prior, key: PRNGKeyArray, hooks: Hooks
+) -> tuple[Prior, History | None]:
     with hooks.tracking("matching the prior") as track:
         found = match(
             prior,
-            problem.function_belief,
+            problem.matched_belief,
             problem.measurement_set(),
             distance=problem.distance,
             key=stage_key(key, "match"),

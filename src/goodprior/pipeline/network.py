@@ -8,7 +8,8 @@ from typing import Any
 from goodprior import checks
 from goodprior.networks import IMAGE_NETWORKS, MLP, WithLogNoise, zero_network
 
-NOISE_HIDDEN = (16,)  # of the network for log noise variances
+HIDDEN = (50, 50)  # of an MLP, unless said otherwise
+NOISE_HIDDEN = (16,)  # of the MLP for log noise variances
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class NetworkSpec:
     Parameters
     ----------
     hidden, activation
-        Widths of the hidden layers and the activation of an MLP.
+        Widths of the hidden layers and the activation of an MLP (None: chosen for the belief where
+        it has a closed form, otherwise two layers of 50).
     name
         A network for images instead: one of `lenet5`, `vgg16`, `preresnet20`.
 
@@ -28,9 +30,14 @@ class NetworkSpec:
     (20, 3)
     """
 
-    hidden: tuple[int, ...] = (50, 50)
+    hidden: tuple[int, ...] | None = None
     activation: str | Callable[..., Any] = "tanh"
     name: str | None = None
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether the network may be chosen for the belief."""
+        return self.hidden is None and self.name is None
 
     def build(self, shape: tuple[int, ...], outputs: int, noise_outputs: int = 0) -> Any:
         """The network for inputs of this shape, with weights of zero: a prior draws them.
@@ -51,6 +58,7 @@ class NetworkSpec:
             return zero_network(lambda key: make(shape, outputs, key=key))
         if len(shape) != 1:
             raise ValueError(f"images need a network: one of {names}, or an equinox module")
+        hidden = HIDDEN if self.hidden is None else self.hidden
         return zero_network(
-            lambda key: MLP(shape[0], self.hidden, outputs, activation=self.activation, key=key)
+            lambda key: MLP(shape[0], hidden, outputs, activation=self.activation, key=key)
         )

@@ -5,13 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from goodprior.beliefs import Belief, MeasurementSet, Rows, Stacked, rows_and_box
+from goodprior.beliefs import (
+    Belief,
+    MeasurementSet,
+    Rows,
+    Stacked,
+    SumOfTerms,
+    as_terms,
+    rows_and_box,
+)
 from goodprior.data.scaling import Scaling
 from goodprior.inference import Likelihood
 from goodprior.matching import Distance, MatchSchedule
 from goodprior.pipeline.network import NetworkSpec
 from goodprior.pipeline.observation import ObservationModel
-from goodprior.priors import Prior
+from goodprior.priors import Prior, is_matched
 from goodprior.priors.hierarchical import Form
 
 IMAGE_POINTS = 32  # images at which belief and prior are compared
@@ -83,11 +91,39 @@ class Problem:
         noise = self.observation.noise_belief
         return self.belief if noise is None else Stacked((self.belief, noise))
 
-    def build_network(self) -> Any:
-        """The given network, or the one that the spec describes."""
+    @property
+    def matched_belief(self) -> Belief:
+        """About the outputs that are matched: all, unless the noise has a prior of its own."""
+        return self.belief if self.noise_apart else self.function_belief
+
+    @property
+    def noise_apart(self) -> bool:
+        """Whether log noise variances have a prior of their own, in closed form."""
+        matched = isinstance(self.prior, str) and is_matched(self.prior)
+        return (
+            matched
+            and isinstance(self.network, NetworkSpec)
+            and self.X.ndim == 2
+            and (self.observation.noise_belief is not None)
+        )
+
+    @property
+    def closed_form(self) -> SumOfTerms | None:
+        """The belief as a sum of terms, where the network may be chosen for it and none is matched.
+
+        A distance or a schedule that is asked for says that the prior is to be matched by it.
+        """
+        spec, asked = self.network, self.distance != "energy" or self.schedule is not None
+        automatic = isinstance(spec, NetworkSpec) and spec.is_automatic and self.X.ndim == 2
+        if asked or not automatic or isinstance(self.prior, Prior) or not is_matched(self.prior):
+            return None
+        return as_terms(self.belief, self.X.shape[1])
+
+    def build_network(self, *, noise: bool = True) -> Any:
+        """The given network, or the one that the spec describes, with or without noise outputs."""
         if isinstance(self.network, NetworkSpec):
-            noise = self.observation.noise_outputs
-            return self.network.build(self.X.shape[1:], self.observation.functions, noise)
+            extra = self.observation.noise_outputs if noise else 0
+            return self.network.build(self.X.shape[1:], self.observation.functions, extra)
         return self.network
 
     def measurement_set(self) -> MeasurementSet:

@@ -15,6 +15,7 @@ from goodprior.priors.hierarchical import (
 )
 from goodprior.priors.learned_noise import LearnedNoise
 from goodprior.priors.named import PAPER_NAMES, is_matched, named_prior
+from goodprior.priors.noise_network import NoiseNetworkPrior
 
 __all__ = [
     "PAPER_NAMES",
@@ -24,6 +25,7 @@ __all__ = [
     "HierarchicalPrior",
     "LearnedNoise",
     "MarginalHierarchicalPrior",
+    "NoiseNetworkPrior",
     "NoncentredHierarchicalPrior",
     "Prior",
     "closed_form_prior",

@@ -69,11 +69,13 @@ from goodprior.priors import (
     GibbsHierarchicalPrior,
     LearnedNoise,
     MarginalHierarchicalPrior,
+    NoiseNetworkPrior,
     NoncentredHierarchicalPrior,
 )
 from goodprior.priors.flow import PlanarFlow
 from goodprior.priors.hierarchical import UnitsAndLogVariances, WeightsAndVariances
 from goodprior.priors.learned_noise import NoisyNetwork, WithNoise
+from goodprior.priors.noise_network import FunctionAndNoise
 
 _GOODPRIOR: tuple[type, ...] = (
     # networks
@@ -100,6 +102,7 @@ _GOODPRIOR: tuple[type, ...] = (
     *(GaussianPrior, FlowPrior, LearnedNoise),
     *(GibbsHierarchicalPrior, MarginalHierarchicalPrior, NoncentredHierarchicalPrior),
     *(PlanarFlow, UnitsAndLogVariances, WeightsAndVariances, WithNoise, NoisyNetwork),
+    *(NoiseNetworkPrior, FunctionAndNoise),
     # matching
     *(Energy, KL, KLStein, MMD, Sliced, Wasserstein, MatchSchedule, History, Comparison),
     # data and inference
@@ -157,10 +160,13 @@ _DROPPED = {
 def upgraded(name: str, fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """A class and its fields, as files of version 0.1 have them, the way they are called now.
 
-    Distances had their schedule in them, and the forms of a hierarchical prior were one class.
+    Distances had their schedule in them, the forms of a hierarchical prior were one class, and all
+    matches took steps.
     """
     if name == "HierarchicalPrior" and fields.get("form") in ("gibbs", "marginal", "noncentred"):
         rest = {field: value for field, value in fields.items() if field != "form"}
         return f"{fields['form'].capitalize()}HierarchicalPrior", rest
+    if name == "History":
+        return name, {"how": "steps", **fields}
     dropped = _DROPPED.get(name, ())
     return name, {field: value for field, value in fields.items() if field not in dropped}
