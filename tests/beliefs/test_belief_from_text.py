@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from goodprior.beliefs.spec import belief_from_text
+from goodprior.beliefs.text import belief_from_text
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,20 @@ from goodprior.beliefs.spec import belief_from_text
         ("lengthscale.body mass=1e2", {"lengthscale": {"body mass": 100.0}}),
         ("lengthscale.a.b=2", {"lengthscale": {"a.b": 2.0}}),
         ("lengthscale.color=red=2", {"lengthscale": {"color=red": 2.0}}),
+        (
+            "lengthscale.age=40 x/ 2, amplitude=1e+2",
+            {"lengthscale": {"age": "40 x/ 2"}, "amplitude": 100.0},
+        ),
+        ("ignore=id, ignore=sex", {"ignore": ["id", "sex"]}),
+        ("smoothness=2.5, column=age", {"smoothness": 2.5, "column": "age"}),
+        ("trend+smooth", ["trend", "smooth"]),
+        (
+            "trend(column=year) + season(period.month=12, decay=5)",
+            [
+                {"kernel": "linear", "column": "year"},
+                {"kernel": "periodic", "period": {"month": 12.0}, "decay": 5.0},
+            ],
+        ),
     ],
 )
 def test_a_word_or_a_table(text, understood):
@@ -35,7 +49,10 @@ def test_a_word_or_a_table(text, understood):
         ("lengthscale.age=1,lengthscale.age=2", "age is given twice"),
         ("lengthscale=1,lengthscale.age=2", "then for columns alone"),
         ("lengthscale.age=2,lengthscale=1", "lengthscale is given twice"),
-        ("amplitude.age=2", "only lengthscale can be given per column"),
+        ("season(period=12", "brackets that do not match"),
+        ("bumpy(period=12)", "'bumpy' is none of smooth, rough, trend, season"),
+        ("season(kernel=rbf)", "gives a kernel twice"),
+        ("amplitude.age=2", "only lengthscale and period can be given per column"),
     ],
 )
 def test_what_cannot_be_understood_is_named(text, complaint):

@@ -79,9 +79,66 @@ def test_an_object_is_taken_as_it_is():
         ({"period": 3.0}, "period is for the kernel periodic only, and the kernel is rbf"),
         ({"lengthscale": -1.0}, "lengthscale of age"),
         ({"amplitude": 0}, "amplitude"),
+        ({"amplitude": -3.0}, "amplitude must be .* got -3"),
+        ({"amplitude": [1.0, 2.0]}, "one for each of the 1 targets; got 2"),
+        ({"lengthscale": {"agee": 40}}, "did you mean 'age'"),
+        ({"lengthscale": {"age": "forty x/ 2"}}, "lengthscale of age must be a number, or a text"),
+        ({"lengthscale": "40 x/ 0.5"}, "must be above 1"),
+        ({"smoothness": 2}, "smoothness must be one of"),
+        ({"smoothness": 1.5, "kernel": "rbf"}, "contradict each other"),
+        ({"ignore": ["age", "dose"]}, "ignore names all columns"),
+        ({"ignore": "agee"}, "did you mean 'age'"),
+        ({"ignore": "age", "lengthscale": {"age": 3.0}}, "but are ignored"),
+        (
+            {"kernel": "periodic", "period": {"age": 1.0, "dose": 2.0}},
+            "a period in one column, and here are 2",
+        ),
+        ({"kernel": "linear", "lengthscale": 2.0}, "a linear trend has no lengthscale"),
+        (["trend", "trend"], "the same term twice"),
+        (["trend", 3], "a sum is made of words and tables; got 3"),
+        (["trend", {"kernel": "rational_quadratic"}], "cannot be a part of a sum"),
         ({"kernel": "cosine"}, "kernel"),
     ],
 )
 def test_what_cannot_be_parsed_is_named(belief, message):
     with pytest.raises(ValueError, match=message):
         parsed(belief)
+
+
+def test_an_uncertain_lengthscale_and_a_column_that_does_not_matter():
+    found = parsed({"lengthscale": {"age": "40 x/ 2"}, "ignore": "dose", "smoothness": 2.5})
+    assert str(found).startswith("Fairly smooth functions that vary by about")
+    assert "over about 40 (give or take a factor of 2) in age, whatever dose may be." in str(found)
+    ((term,),) = (found.belief.terms,)
+    (factor,) = term.factors
+    assert (factor.column, factor.smoothness) == (0, 2.5)
+    assert factor.lengthscale == pytest.approx((40 / X[:, 0].std(), np.log(2)))
+
+
+def test_a_trend_and_a_season_add_up():
+    season = {"kernel": "periodic", "period": {"age": 12}, "amplitude": 100, "decay": 50}
+    found = parsed([{"kernel": "linear", "column": "age", "amplitude": 200}, season])
+    trend, season = found.belief.terms
+    assert trend.times == (0,)
+    assert trend.amplitude.median == pytest.approx(200 / Y.std())
+    unit = X[:, 0].std()
+    assert season.factors[0].period == pytest.approx(12 / unit)
+    assert season.factors[1].lengthscale.median == pytest.approx(50 / unit)
+    assert str(found).startswith("The sum of linear functions that vary by about 200, over one")
+    assert "and repeat themselves every 12 in age, changing over about 50 in age" in str(found)
+
+
+def test_a_smooth_part_of_a_sum_is_as_uncertain_as_it_is_alone():
+    found = parsed(["trend", "smooth"])
+    assert [bool(term.amplitude.log_std) for term in found.belief.terms] == [False, False, True]
+
+
+@pytest.mark.parametrize("amplitude", [50.0, [50.0, 50.0]])
+def test_an_amplitude_is_in_the_units_of_each_target(amplitude):
+    scaling = Scaling.fit(X, np.stack([Y, Y / 100], axis=1))
+    spec = {"amplitude": amplitude}
+    found = parse_belief(spec, scaling, NAMES, task="regression", outputs=2)
+    draws = found.belief.sample(jax.random.key(0), scaling.inputs(X[:1]), 4000)
+    np.testing.assert_allclose(draws[:, 0].std(axis=0) * scaling.y_std, 50.0, rtol=0.05)
+    usual = parse_belief({}, scaling, NAMES, task="regression", outputs=2)
+    assert isinstance(usual.belief, GaussianProcess)

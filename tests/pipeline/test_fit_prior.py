@@ -5,7 +5,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from goodprior.beliefs import GaussianProcess, HierarchicalGP, rational_quadratic, rbf
+from goodprior.beliefs import (
+    About,
+    Factor,
+    GaussianProcess,
+    HierarchicalGP,
+    SumOfTerms,
+    Term,
+    rational_quadratic,
+    rbf,
+)
 from goodprior.inference import Gaussian
 from goodprior.matching import MatchSchedule
 from goodprior.networks import MLP, Fourier
@@ -96,3 +105,13 @@ def test_hierarchical_priors_come_in_the_form_that_is_asked_for():
     assert isinstance(prior, HierarchicalPrior)
     assert prior.refresh_every > 0
     assert prior.architecture.base is not None
+
+
+def test_outputs_of_an_mlp_have_amplitudes_of_their_own():
+    term = Term(About(1.0), (Factor(0, About(1.0)), Factor(1, About(1.0))))
+    belief = SumOfTerms((term,), (0.1, 1.0, 10.0))
+    posed = problem(belief, ObservationModel(Gaussian(0.1), 3), network=NetworkSpec((30,)))
+    prior, history = fit_prior(posed, key=KEY)
+    assert history.how == "steps"
+    functions = np.asarray(prior.functions(KEY, jnp.asarray(X, jnp.float32), 1000))
+    np.testing.assert_allclose(functions.std(axis=(0, 1)), [0.1, 1.0, 10.0], rtol=0.12)

@@ -2,28 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from goodprior import checks
+from goodprior.beliefs.as_terms import as_terms
 from goodprior.beliefs.base import Belief
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.beliefs.hierarchical import HierarchicalGP
-from goodprior.beliefs.kernels import KERNELS, periodic
+from goodprior.beliefs.kernels import KERNELS
+from goodprior.beliefs.table import (
+    ADJECTIVES,
+    Context,
+    ParsedTerm,
+    Task,
+    about,
+    default_length,
+    number,
+    parse_term,
+)
+from goodprior.beliefs.terms import SMOOTHNESS, SumOfTerms
+from goodprior.beliefs.text import KERNEL_OF
 from goodprior.data.scaling import Scaling
 
-Task = Literal["regression", "classification"]
-PRESETS = ("smooth", "rough", "periodic")
-FIELDS = ("kernel", "lengthscale", "amplitude", "period")  # of a table
-_ADJECTIVES = {
-    "rbf": "Smooth",
-    "matern52": "Fairly smooth",
-    "matern32": "Rather rough",
-    "matern12": "Rough",
-    "rational_quadratic": "Smooth at several lengths",
-    "periodic": "Periodic",
-}
+PRESETS = ("smooth", "rough", "periodic", "trend", "season")
 
 
 @dataclass(frozen=True)
@@ -45,24 +49,6 @@ class ParsedBelief:
         return self.sentence
 
 
-class _Context(NamedTuple):
-    """What a specification is read with."""
-
-    scaling: Scaling
-    names: Sequence[str]
-    task: Task
-    outputs: int
-
-    @property
-    def noun(self) -> str:
-        return "functions" if self.task == "regression" else "logits"
-
-    @property
-    def target_std(self) -> float:
-        """What an amplitude is divided by; logits have no units."""
-        return float(np.mean(self.scaling.y_std)) if self.task == "regression" else 1.0
-
-
 def parse_belief(
     spec: object,
     scaling: Scaling,
@@ -76,11 +62,14 @@ def parse_belief(
 
     Parameters
     ----------
-    spec : None, str, mapping or Belief
-        None for the paper's default; a preset (`smooth`, `rough`, `periodic`); a belief object,
-        taken as it is, in standard units; or a table of `lengthscale` (a number, or one per column,
-        in the columns' units), `amplitude` (in the target's), `period` (of the only column) and
-        `kernel`.
+    spec : None, str, mapping, list or Belief
+        None for the paper's default; a preset (`smooth`, `rough`, `trend`, `season`); a belief
+        object, taken as it is, in standard units; a table; or a list of presets and tables, which
+        are added. A table may have `lengthscale` (a number, or one per column, in the columns'
+        units), `amplitude` (in the target's), both also with an uncertainty (`"40 x/ 2"`: 40, give
+        or take a factor of 2); `kernel` or `smoothness`; `ignore`, columns that do not matter, or
+        `column`, those that do; and for the kernel `periodic` `period` and `decay`, the length over
+        which a season changes.
     scaling : Scaling
         Means and standard deviations of the columns and the target.
     names : sequence of str
@@ -109,22 +98,25 @@ def parse_belief(
     ...              task="regression", outputs=1)
     Smooth functions that vary by about 50, over about 5 in age.
     """
-    context = _Context(scaling, names, task, outputs)
+    context = Context(scaling, names, task, outputs)
     if isinstance(spec, Belief):
         return ParsedBelief(spec, f"The belief that was given, in standard units: {spec!r}")
     if images:
         return _image_belief(spec, context)
     if isinstance(spec, Mapping):
         return _from_table(spec, context)
+    if isinstance(spec, list | tuple) and spec:
+        return _sum(spec, context)
     if spec is not None and not isinstance(spec, str):
         raise ValueError(
             f"belief must be one of {', '.join(PRESETS)}, a table such as "
-            "{'lengthscale': 2.0, 'amplitude': 1.0}, or an object with sample(key, x, n); "
+            "{'lengthscale': 2.0, 'amplitude': 1.0}, a list of these, or an object with "
+            "sample(key, x, n); "
             f"got {spec!r}"
         )
     preset = "smooth" if spec is None else checks.one_of("belief", spec, PRESETS)
-    if preset == "periodic":
-        return _from_table({"kernel": "periodic"}, context)
+    if preset not in ("smooth", "rough"):
+        return _from_table(_table_of(preset), context)
     return _hierarchical("rbf" if preset == "smooth" else "matern32", context)
 
 
@@ -135,7 +127,7 @@ def fitted_to_rows(belief: Belief) -> ParsedBelief:
     )
 
 
-def _image_belief(spec: object, context: _Context) -> ParsedBelief:
+def _image_belief(spec: object, context: Context) -> ParsedBelief:
     if spec is not None or context.task == "regression":
         raise ValueError(
             "a belief about images must be an object with sample(key, x, n), or, for classes, None "
@@ -148,164 +140,97 @@ def _image_belief(spec: object, context: _Context) -> ParsedBelief:
     )
 
 
-def _hierarchical(kernel: str, context: _Context) -> ParsedBelief:
+def _hierarchical(kernel: str, context: Context) -> ParsedBelief:
     """The paper's default with this kernel."""
     inputs = len(context.scaling.x_mean)
     default = HierarchicalGP.default(inputs, context.task, context.outputs)
     belief = HierarchicalGP(
         default.lengthscale, default.variance, kernel=kernel, outputs=context.outputs
     )
-    amplitude = "3" if context.task == "classification" else _number(context.target_std * 1.05)
+    amplitude = "3" if context.task == "classification" else number(context.target_std * 1.05)
     return ParsedBelief(
         belief,
-        f"{_ADJECTIVES[kernel]} {context.noun} that vary by about {amplitude}, over about "
-        f"{_default_length(inputs):.2g} standard deviations of each column, both uncertain by a "
+        f"{ADJECTIVES[kernel]} {context.noun} that vary by about {amplitude}, over about "
+        f"{default_length(inputs):.2g} standard deviations of each column, both uncertain by a "
         "factor of three.",
     )
 
 
-def _from_table(spec: Mapping[str, Any], context: _Context) -> ParsedBelief:
-    unknown = [name for name in spec if name not in FIELDS]
-    if unknown:
-        raise ValueError(f"a belief's table may have {', '.join(FIELDS)}; got {unknown}")
-    kernel = checks.one_of("kernel", spec.get("kernel", "rbf"), KERNELS)
-    unit = context.target_std
-    default = unit if context.task == "regression" else 8**0.5
-    amplitude = checks.positive("amplitude", spec.get("amplitude", default))
-    variance = (amplitude / unit) ** 2
-    sentence = f"{_ADJECTIVES[kernel]} {context.noun} that vary by about {_number(amplitude)}"
-    if kernel == "periodic":
-        return _periodic(spec, context, variance, sentence)
-    if "period" in spec:
-        raise ValueError(
-            f"period is for the kernel periodic only, and the kernel is {kernel}: leave period "
-            "out, or give 'kernel': 'periodic'"
-        )
-    lengths = _lengthscales(spec.get("lengthscale"), context)
-    kernel_object = KERNELS[kernel](lengths / context.scaling.x_std, variance)
-    over = ", ".join(f"{_number(v)} in {n}" for v, n in zip(lengths, context.names, strict=True))
-    if spec.get("lengthscale") is None:
-        over = f"{_default_length(len(context.names)):.2g} standard deviations of each column"
-    belief = GaussianProcess(kernel_object, outputs=context.outputs)
-    return ParsedBelief(belief, f"{sentence}, over about {over}.")
+def _table_of(preset: str) -> dict[str, Any]:
+    return {"kernel": KERNEL_OF.get(preset, preset)}
 
 
-def _periodic(
-    spec: Mapping[str, Any], context: _Context, variance: float, sentence: str
-) -> ParsedBelief:
-    if len(context.names) != 1:
-        raise ValueError(
-            f"a periodic belief is for one column, and there are {len(context.names)}; for more, "
-            "give a belief object with a product of kernels"
+def _from_table(spec: Mapping[str, Any], context: Context) -> ParsedBelief:
+    found = parse_term(spec, context)
+    scales = _output_scales([found], context)
+    alike = np.allclose(scales, scales[0])
+    if alike and found.kernel is not None and found.lengthscales is not None:
+        lengths = jnp.asarray(found.lengthscales / context.scaling.x_std)
+        variance = (found.terms[0].amplitude.median * scales[0]) ** 2
+        belief: Belief = GaussianProcess(
+            KERNELS[found.kernel](lengths, variance), outputs=context.outputs
         )
-    (name,), unit = context.names, float(context.scaling.x_std[0])
-    if "period" not in spec:
-        raise ValueError(
-            "a periodic belief needs kernel=periodic and a period in the column's units "
-            f"({name} has a standard deviation of {_number(unit)})"
-        )
-    period = checks.positive("period", spec["period"])
-    lengthscale = spec.get("lengthscale", 1.0)
-    if np.ndim(lengthscale) or isinstance(lengthscale, Mapping):
-        raise ValueError(
-            "the lengthscale of a periodic belief must be one number, relative to the period; got "
-            f"{lengthscale!r}"
-        )
-    kernel = periodic(checks.positive("lengthscale", lengthscale), variance, period / unit)
-    return ParsedBelief(
-        GaussianProcess(kernel, outputs=context.outputs),
-        f"{sentence}, and repeat themselves every {_number(period)} in {name}.",
-    )
-
-
-def _lengthscales(spec: Any, context: _Context) -> np.ndarray:
-    """One lengthscale per column, in the column's units."""
-    names = context.names
-    default = _default_length(len(names)) * context.scaling.x_std
-    if spec is None:
-        return default
-    if isinstance(spec, Mapping):
-        unknown = [name for name in spec if name not in names]
-        if unknown:
-            raise ValueError(f"lengthscale names {unknown}, but the columns are {list(names)}")
-        found = [spec.get(name, usual) for name, usual in zip(names, default, strict=True)]
+    elif found.kernel is not None and found.kernel not in SMOOTHNESS:
+        raise ValueError(f"the kernel {found.kernel} takes one amplitude for targets of one spread")
     else:
-        found = list(spec) if np.ndim(spec) else [spec] * len(names)
-        if len(found) != len(names):
+        belief = SumOfTerms(found.terms, scales)
+    return ParsedBelief(belief, f"{found.phrase}.")
+
+
+def _sum(specs: Sequence[Any], context: Context) -> ParsedBelief:
+    """Several terms added; the same one twice is an error."""
+    found: list[ParsedTerm] = []
+    for spec in specs:
+        if not isinstance(spec, str | Mapping):
+            raise ValueError(f"a sum is made of words and tables; got {spec!r}")
+        found.append(_part(spec, context))
+        if found[-1].kernel == "rational_quadratic":
+            raise ValueError("the kernel rational_quadratic cannot be a part of a sum")
+    terms = [term for part in found for term in part.terms]
+    shapes = [(term.factors, term.times) for term in terms]
+    for i, shape in enumerate(shapes):
+        if shape in shapes[:i]:
             raise ValueError(
-                f"lengthscale must be one number, or one for each of the {len(names)} columns; "
-                f"got {len(found)}"
+                "a sum with the same term twice is that term with another amplitude: leave one "
+                f"out of {[*specs]!r}"
             )
-    each = zip(names, found, strict=True)
-    return np.array([checks.positive(f"lengthscale of {name}", value) for name, value in each])
+    if any(part.amplitudes is not None for part in found):
+        raise ValueError("in a sum each term has one amplitude for all targets")
+    phrases = [part.phrase[0].lower() + part.phrase[1:] for part in found]
+    belief = SumOfTerms(tuple(terms), _output_scales(found, context))
+    return ParsedBelief(belief, f"The sum of {'; and '.join(phrases)}.")
 
 
-def _default_length(inputs: int) -> float:
-    """The paper's typical lengthscale, in standard deviations."""
-    return (2 * inputs) ** 0.5
+def _part(spec: str | Mapping[str, Any], context: Context) -> ParsedTerm:
+    if isinstance(spec, Mapping):
+        return parse_term(spec, context)
+    checks.one_of("belief", spec, PRESETS)
+    if spec not in ("smooth", "rough"):
+        return parse_term(_table_of(spec), context)
+    parsed = _hierarchical("rbf" if spec == "smooth" else "matern32", context)
+    terms = as_terms(parsed.belief, len(context.names))
+    assert terms is not None
+    return ParsedTerm(terms.terms, parsed.sentence.removesuffix("."), False)
 
 
-def _number(value: float) -> str:
-    return f"{float(value):.3g}"
+def _output_scales(found: Sequence[ParsedTerm], context: Context) -> tuple[float, ...]:
+    """What each target's functions are multiplied by: given amplitudes are in its units."""
+    stds, mean = context.target_stds, context.target_std
+    if len(found) == 1 and found[0].amplitudes is not None:
+        amplitudes = found[0].amplitudes
+        return tuple((amplitudes / amplitudes.mean() * mean / stds).tolist())
+    if any(part.amplitude_given for part in found):
+        return tuple((mean / stds).tolist())
+    return (1.0,) * context.outputs
 
 
-def belief_from_text(text: str) -> str | dict[str, Any]:
-    """Return the preset's name or the table that a text such as `lengthscale.age=10` stands for.
-
-    Parameters
-    ----------
-    text
-        A word, or `NAME=VALUE` parts separated by commas; `lengthscale.COLUMN=VALUE` is the
-        lengthscale of one column.
-
-    Returns
-    -------
-    str | dict
-        What `parse_belief` and the estimators take.
-
-    Raises
-    ------
-    ValueError
-        If a part is not understood or given twice.
-
-    Examples
-    --------
-    >>> belief_from_text("rough")
-    'rough'
-    >>> belief_from_text("lengthscale.age=10, lengthscale.dose=0.5, kernel=matern32")
-    {'lengthscale': {'age': 10.0, 'dose': 0.5}, 'kernel': 'matern32'}
-    """
-    if "=" not in text:
-        return text.strip()
-    table: dict[str, Any] = {}
-    for part in map(str.strip, text.split(",")):
-        name, equals, value = (piece.strip() for piece in part.rpartition("="))
-        if not (name and equals and value):
-            raise ValueError(f"{part!r} is not NAME=VALUE; {_TEXT_RULE}")
-        name, dot, column = name.partition(".")
-        number = value if name == "kernel" and not dot else _number_in(part, value)
-        place = table
-        if dot:
-            place = table.setdefault(name, {})
-            if name != "lengthscale" or not isinstance(place, dict):
-                raise ValueError(
-                    f"{part!r}: only lengthscale can be given per column, and then for columns "
-                    "alone"
-                )
-            name = column
-        if name in place:
-            raise ValueError(f"{name} is given twice")
-        place[name] = number
-    return table
-
-
-_TEXT_RULE = (
-    'a belief is a word such as smooth, or a table such as "lengthscale.age=10, amplitude=3"'
-)
-
-
-def _number_in(part: str, value: str) -> float:
-    try:
-        return float(value)
-    except ValueError:
-        raise ValueError(f"{part!r} needs a number after the =; {_TEXT_RULE}") from None
+def amplitude_of(spec: object) -> float | None:
+    """The amplitude that a specification names, in the target's units (None: it names none)."""
+    if isinstance(spec, Mapping) and "amplitude" in spec:
+        given = spec["amplitude"]
+        each = [given] if np.ndim(given) == 0 else list(given)
+        return float(np.mean([about("amplitude", value).median for value in each]))
+    if isinstance(spec, list | tuple):
+        squares = [value**2 for part in spec if (value := amplitude_of(part)) is not None]
+        return float(np.sum(squares)) ** 0.5 if squares else None
+    return None

@@ -88,9 +88,9 @@ def fit(
             print_json(result)
 
 
-def _belief_of(text: str | None) -> str | dict[str, Any] | None:
+def _belief_of(text: str | None) -> str | dict[str, Any] | list[Any] | None:
     """The value of `--belief` as the estimators take it."""
-    from goodprior.beliefs.spec import belief_from_text
+    from goodprior.beliefs.text import belief_from_text
 
     if text is None:
         return None

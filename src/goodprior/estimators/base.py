@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from goodprior import checks
-from goodprior.beliefs.spec import ParsedBelief, Task, fitted_to_rows, parse_belief
+from goodprior.beliefs.spec import ParsedBelief, Task, amplitude_of, fitted_to_rows, parse_belief
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
 from goodprior.estimators.figures import plot_posterior
@@ -157,7 +157,7 @@ class BNN(PriorDraws, Settings):
         refuse_bad_columns(X)
         X = validate_data(self, X, dtype=np.float64, allow_nd=True)
         if target_std is None:
-            target_std = self.belief.get("amplitude", 1.0) if isinstance(self.belief, dict) else 1.0
+            target_std = amplitude_of(self.belief) or 1.0
         mean, std = float(target_mean), checks.positive("target_std", target_std)
         problem = self._problem(X, None, method, target=(mean, std))
         use_all_cores()

@@ -9,11 +9,11 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from goodprior.baselines import LaplacePosterior
-from goodprior.beliefs import Belief, as_terms
+from goodprior.beliefs import Belief, SumOfTerms, as_terms
 from goodprior.inference import Posterior
 from goodprior.matching import compare, match
 from goodprior.matching.match import History
-from goodprior.networks import Architecture
+from goodprior.networks import MLP, Architecture
 from goodprior.pipeline.hooks import Hooks
 from goodprior.pipeline.keys import stage_key
 from goodprior.pipeline.methods import Method, Run, parse_method
@@ -199,7 +199,20 @@ def unmatched_prior(problem: Problem, key: PRNGKeyArray) -> Prior:
         network = Architecture(network, [np.ones(b.shape) for b in network.bits])
     else:
         network = problem.build_network(noise=not problem.noise_apart)
+        if is_matched(problem.prior) and isinstance(network, MLP):
+            network = _with_output_scales(network, problem.belief)
     return named_prior(problem.prior, network, key=stage_key(key, "prior"))
+
+
+def _with_output_scales(network: MLP, belief: Belief) -> MLP | Architecture:
+    """The network with rows of its last layer as large as the belief's outputs, if they differ."""
+    scales = np.array(belief.output_scales) if isinstance(belief, SumOfTerms) else np.ones(1)
+    if np.allclose(scales, scales[0]):
+        return network
+    parameters = Architecture(network).parameters
+    base = [np.ones((1,) * len(p.shape)) for p in parameters]
+    base[-2:] = [scales[:, None], scales]  # the weights and biases of the last layer
+    return Architecture(network, base)
 
 
 def _noise_prior(problem: Problem) -> Prior:
