@@ -1,42 +1,80 @@
+"""Beliefs that are fitted to rows, against SciPy's densities and finite differences."""
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from goodprior.beliefs import GaussianProcess, fit_belief, kernel_network, rbf
+from goodprior.beliefs import GaussianProcess, fit_belief, matern32
+from goodprior.beliefs.fit import FITTED_KERNELS, Penalty, objective
+from goodprior.beliefs.terms import TermsKernel
 
-X = jnp.linspace(-6, 6, 150)[:, None]
-
-
-@pytest.mark.slow
-def test_hyper_parameters_that_made_the_data_are_found():
-    belief = GaussianProcess(rbf(0.8, 2.0))
-    y = belief.sample(jax.random.key(0), X, 1)[0]
-    y = y + 0.2 * jax.random.normal(jax.random.key(1), y.shape)
-    fitted = fit_belief(X, y, kernel=rbf(2.0), key=jax.random.key(2))
-    assert fitted.belief.kernel.lengthscale == pytest.approx(0.8, rel=0.25)
-    assert fitted.noise_variance == pytest.approx(0.04, rel=0.4)
-    covariance = np.asarray(fitted.belief.kernel(X, X), np.float64)
-    density = multivariate_normal(np.zeros(150), covariance + fitted.noise_variance * np.eye(150))
-    assert fitted.log_marginal_likelihood == pytest.approx(density.logpdf(y[:, 0]), rel=1e-3)
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(80, 3))
+Y = np.stack([np.sin(2 * X[:, 0]) + 0.3 * X[:, 1], X[:, 1] ** 2], axis=1)
+Y += 0.1 * RNG.normal(size=Y.shape)
+Y = (Y - Y.mean(axis=0)) / Y.std(axis=0)
 
 
-@pytest.mark.slow
-def test_a_kernel_network_is_a_kernel_and_learns():
-    kernel = kernel_network(1, jax.random.key(0))
-    matrix = np.asarray(kernel(X[:40], X[:40]), np.float64)
-    pairs = jax.vmap(lambda a: jax.vmap(lambda b: kernel.evaluate(a, b))(X[:40]))(X[:40])
-    np.testing.assert_allclose(matrix, pairs, rtol=1e-4)
-    np.testing.assert_allclose(np.diag(matrix), kernel(X[:40]), rtol=1e-4)
-    assert np.linalg.eigvalsh(matrix).min() > -1e-4
-    y = jnp.sin(X[:, 0])
-    few, many = (
-        fit_belief(X, y, kernel=kernel, steps=n, rows=60, key=jax.random.key(1)) for n in (1, 60)
-    )
-    assert many.log_marginal_likelihood > few.log_marginal_likelihood + 20
+@pytest.mark.parametrize("kernel", FITTED_KERNELS)
+@pytest.mark.parametrize("trend", [False, True])
+def test_gradients_are_those_of_finite_differences(kernel, trend):
+    theta = np.random.default_rng(1).normal(0, 0.5, 8 if trend else 5)
+    penalty = Penalty.default(3)
+
+    def value(theta):
+        return objective(theta, X, Y, kernel, penalty)[0]
+
+    grad = objective(theta, X, Y, kernel, penalty)[1]
+    steps = 1e-5 * np.eye(len(theta))
+    numerical = [(value(theta + step) - value(theta - step)) / 2e-5 for step in steps]
+    np.testing.assert_allclose(grad, numerical, rtol=1e-6, atol=1e-6 * np.abs(grad).max())
+
+
+@pytest.mark.parametrize("targets", [1, 2])
+def test_the_marginal_likelihood_is_the_density_of_the_targets(targets):
+    fitted = fit_belief(X, Y[:, :targets])
+    assert fitted.belief.outputs == targets
+    covariance = np.asarray(TermsKernel(fitted.belief.terms)(*[jnp.asarray(X)] * 2), np.float64)
+    normal = multivariate_normal(np.zeros(80), covariance + fitted.noise_variance * np.eye(80))
+    expected = normal.logpdf(Y[:, :targets].T).sum()
+    assert fitted.log_marginal_likelihood == pytest.approx(expected, rel=2e-3, abs=0.05)
+
+
+def test_columns_that_do_not_matter_get_long_lengthscales():
+    (term, *_) = fit_belief(X, Y[:, 0]).belief.terms
+    lengths = [factor.lengthscale.median for factor in term.factors]
+    assert lengths[2] > 4 * lengths[0]
+
+
+def test_a_rough_function_is_found_to_be_rough():
+    x = np.linspace(-3, 3, 150)[:, None]
+    process = GaussianProcess(matern32(0.6, 2.0))
+    y = np.asarray(process.sample(jax.random.key(0), jnp.asarray(x), 1), float)[0, :, 0]
+    fitted = fit_belief(x, y + 0.05 * RNG.normal(size=150))
+    assert fitted.kernel != "rbf"
+    assert 0.3 < fitted.belief.terms[0].factors[0].lengthscale.median < 1.2
+    assert fitted.noise_variance < 0.02
+
+
+def test_a_trend_is_found_where_there_is_one_and_amplitudes_stay_moderate():
+    x = np.linspace(-1.7, 1.7, 60)[:, None]
+    line = x[:, 0] + 0.01 * RNG.normal(size=60)
+    with_trend, without = fit_belief(x, line), fit_belief(x, line, trend=False)
+    assert without.belief.terms[0].amplitude.median < 20
+    assert len(without.belief.terms) == 1
+    assert len(fit_belief(x, line, trend=True).belief.terms) == 2
+    assert with_trend.log_marginal_likelihood >= without.log_marginal_likelihood - 0.1
+
+
+def test_at_most_so_many_rows_are_used():
+    fitted = fit_belief(X, Y[:, 0], rows=30)
+    assert fitted.rows == 30
+    assert fitted == fit_belief(X, Y[:, 0], rows=30)
+    assert fitted != fit_belief(X, Y[:, 0], rows=30, seed=1)
 
 
 def test_rows_and_targets_must_fit():
-    with pytest.raises(ValueError, match="as many rows: 150 and 149"):
-        fit_belief(X, X[1:], key=jax.random.key(0))
+    with pytest.raises(ValueError, match="as many rows: 80 and 79"):
+        fit_belief(X, Y[1:])

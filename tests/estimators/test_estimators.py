@@ -385,3 +385,13 @@ def test_a_matched_prior_has_a_report_and_says_it_in_the_picture():
 def test_fit_prior_has_the_amplitude_that_was_asked_for(amplitude):
     model = BNNRegressor(belief={**TABLE, "amplitude": amplitude}, random_state=0).fit_prior(X)
     assert model.sample_prior(X, 1500).std() == pytest.approx(amplitude, rel=0.1)
+
+
+def test_a_belief_can_be_fitted_to_the_rows():
+    model = BNNRegressor(belief="fit", method="map", random_state=0).fit(X, Y)
+    assert str(model.belief_).startswith("Fitted to 60 rows, so that it has seen the targets: ")
+    assert np.corrcoef(model.predict(X), Y)[0, 1] > 0.95
+    with pytest.raises(ValueError, match="fit_prior, which sees no targets"):
+        BNNRegressor(belief="fit").fit_prior(X)
+    with pytest.raises(ValueError, match="classifiers"):
+        BNNClassifier(belief="fit").fit(X, LABELS)

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from goodprior import checks
 from goodprior.baselines.point_estimate import in_memory, initial_weights, one_member
 from goodprior.baselines.training import Objective, Rate, Training
-from goodprior.beliefs.fit import fit_belief
+from goodprior.beliefs.fit_kernel import fit_kernel
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.data.scaling import Scaling
 from goodprior.fast_normal import fast_normal
@@ -102,7 +102,7 @@ def fit_fbnn(
     key
         Determines everything random.
     belief
-        A Gaussian process; None: one is fitted to the rows (`fit_belief`).
+        A Gaussian process; None: one is fitted to the rows (`fit_kernel`).
     epochs, learning_rate, batch_size
         Length of the training, Adam's rate (a number or a function of the epoch) and rows per step
         (None: all).
@@ -150,7 +150,7 @@ def fit_fbnn(
     key_belief, key_start, key_train, key_draws = jax.random.split(key, 4)
     report: dict[str, object] = {"epochs": epochs}
     if belief is None:
-        fitted = fit_belief(data.X, data.y, key=key_belief)
+        fitted = fit_kernel(data.X, data.y, key=key_belief)
         belief = fitted.belief
         report["belief_noise_variance"] = fitted.noise_variance
         report["belief_log_marginal_likelihood"] = fitted.log_marginal_likelihood

@@ -6,6 +6,7 @@ A belief is anything with `sample(key, x, n)`; `GaussianProcess` over a kernel i
 from goodprior.beliefs.as_terms import as_terms
 from goodprior.beliefs.base import Belief
 from goodprior.beliefs.fit import fit_belief
+from goodprior.beliefs.fit_kernel import fit_kernel
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.beliefs.hierarchical import HierarchicalGP
 from goodprior.beliefs.kernel_network import KernelNetwork, kernel_network
@@ -49,6 +50,7 @@ __all__ = [
     "Term",
     "as_terms",
     "fit_belief",
+    "fit_kernel",
     "kernel_network",
     "matern12",
     "matern32",

@@ -53,7 +53,7 @@ def kernel_network(inputs: int, key: PRNGKeyArray) -> KernelNetwork:
     Returns
     -------
     KernelNetwork
-        For `fit_belief` to tune.
+        For `fit_kernel` to tune.
 
     Examples
     --------

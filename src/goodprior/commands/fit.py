@@ -120,6 +120,10 @@ def _describe_belief(settings: dict[str, Any], table: "TrainingTable") -> str:
     spec, prior, method = (settings[name] for name in ("belief", "prior", "method"))
     scaling = Scaling.fit(table.inputs, table.targets if table.task == "regression" else None)
     names = list(table.inputs.columns)
+    if spec == "fit":
+        if table.task != "regression":
+            raise ValueError("--belief fit is for targets that are numbers")
+        return "belief: will be fitted to the rows, so that it has seen the targets"
     text = f"belief: {parse_belief(spec, scaling, names, task=table.task, outputs=1)}"
     if method == "ensemble":
         return f"{text}\n  (an ensemble makes no use of it)"

@@ -1,13 +1,14 @@
 """The paper's one-dimensional example (section 5.1), as `goodprior demo` shows it."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from goodprior import plots
@@ -25,8 +26,9 @@ from goodprior.pipeline import (
     Sampled,
     fit_posterior,
 )
+from goodprior.pipeline.fit import unmatched_prior
 from goodprior.pipeline.keys import stage_key
-from goodprior.priors import PAPER_NAMES, GaussianPrior, Prior, is_matched, named_prior
+from goodprior.priors import PAPER_NAMES, GaussianPrior, is_matched, named_prior
 
 NOISE_VARIANCE = 0.1
 BELIEF = GaussianProcess(rbf(lengthscale=0.6, variance=1.0))
@@ -73,7 +75,9 @@ def run(
     panels = [exact_panel(data, seed)]
     for i, method in enumerate(methods):
         key = jax.random.fold_in(jax.random.key(seed), i)
-        panels.append(network_panel(data, method, distance, key, (burn_in, draws, thinning), quiet))
+        lengths = (burn_in, draws, thinning)
+        chosen = distance == "energy"
+        panels.append(network_panel(data, method, distance, key, lengths, quiet, chosen=chosen))
     return data, panels
 
 
@@ -110,15 +114,24 @@ def network_panel(
     lengths: tuple[int, int, int],
     quiet: bool = True,
     schedule: MatchSchedule | None = None,
+    *,
+    chosen: bool = False,
 ) -> Panel:
-    """A network under one prior: its functions, the course of the match and its posterior."""
+    """A network under one prior: its functions, the course of the match and its posterior.
+
+    The network is the paper's, or for priors that are matched the one `chosen` for the belief.
+    """
     started, name = time.perf_counter(), PAPER_NAMES[method]
     problem = _problem(data, method, distance, schedule, stage_key(key, "prior"))
-    assert isinstance(problem.prior, Prior)
+    if chosen and is_matched(method):
+        problem = replace(
+            problem, network=NetworkSpec(), prior=method, schedule=None, points=POINTS
+        )
+    first = unmatched_prior(problem, key)
     key_draws = stage_key(key, "compare")
-    before = compare(problem.prior, BELIEF, POINTS, key=key_draws, draws=1000)
+    before = compare(first, BELIEF, POINTS, key=key_draws, draws=1000)
     burn_in, draws, thinning = lengths
-    step_size = LONG_STEP if isinstance(problem.prior, GaussianPrior) else 0.01
+    step_size = LONG_STEP if isinstance(first, GaussianPrior) else 0.01
     sampler = SGHMC(step_size=step_size, burn_in=burn_in, thinning=thinning)
     fit = fit_posterior(
         problem,
@@ -197,11 +210,11 @@ def picture(data: Example, panels: list[Panel]) -> Figure:
         plots.plot_functions(top, x, panel.prior_draws, colour=colour)
         title = "belief: Gaussian process" if panel.name == "GP" else f"{panel.name} prior"
         top.set(title=title, xlim=(-6, 6), ylim=(-4, 4))
-        if panel.distances is None:
-            middle.set_axis_off()
-        else:
+        if panel.distances is not None and len(panel.distances):
             plots.plot_history(middle, panel.distances, colour=colour)
             middle.set_title("matching: distance to the belief", fontsize="medium")
+        else:
+            _plot_correlations(middle, x, panel.prior_draws, colour)
         plots.plot_posterior(
             bottom, x, panel.mean, panel.interval, observed, colour=colour, truth=truth
         )
@@ -210,3 +223,18 @@ def picture(data: Example, panels: list[Panel]) -> Figure:
     axes[0, 0].set_ylabel("prior draws")
     axes[2, 0].set_ylabel("function, 95 % interval")
     return figure
+
+
+def _plot_correlations(
+    axes: Axes, x: np.ndarray, functions: Float[np.ndarray, "draws points"], colour: str
+) -> None:
+    """Correlations with the values at three points; the belief's are dashed."""
+    points = POINTS.points
+    for place in (len(x) // 6, len(x) // 2, 5 * len(x) // 6):
+        found = functions.T @ functions[:, place] / len(functions)
+        scale = np.sqrt((functions**2).mean(axis=0))
+        axes.plot(x, found / scale / scale[place], color=colour, linewidth=1.2)
+        believed = np.asarray(BELIEF.kernel(points, points[place : place + 1]))[:, 0]
+        axes.plot(x, believed, color="black", linestyle="--", linewidth=0.8)
+    axes.set(xlim=(-6, 6), ylim=(-0.5, 1.1))
+    axes.set_title("correlation with three points (dashed: belief)", fontsize="medium")

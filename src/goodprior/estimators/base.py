@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from goodprior import checks
-from goodprior.beliefs.spec import ParsedBelief, Task, amplitude_of, fitted_to_rows, parse_belief
+from goodprior.beliefs.spec import Task, amplitude_of, fit_to_rows, fitted_to_rows, parse_belief
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
 from goodprior.estimators.figures import plot_posterior
@@ -302,14 +302,18 @@ class BNN(PriorDraws, Settings):
         table = X.reshape(-1, X.shape[-1])  # of images: the pixels, with a column for each channel
         self.box_ = np.stack([table.min(axis=0), table.max(axis=0)])
         observation = self._observation(1 if y is None or y.ndim == 1 else y.shape[1], method)
-        self.belief_: ParsedBelief = parse_belief(
-            self.belief,
-            self.scaling_,
-            [column_name(self, i) for i in range(table.shape[1])],
-            task=self.TASK,
-            outputs=observation.functions,
-            images=X.ndim == 4,
-        )
+        names = [column_name(self, i) for i in range(table.shape[1])]
+        if isinstance(self.belief, str) and self.belief == "fit":
+            self.belief_ = fit_to_rows(X, y, self.scaling_, names, task=self.TASK)
+        else:
+            self.belief_ = parse_belief(
+                self.belief,
+                self.scaling_,
+                names,
+                task=self.TASK,
+                outputs=observation.functions,
+                images=X.ndim == 4,
+            )
         return Problem(
             X,
             y,

@@ -133,7 +133,7 @@ class PriorDraws:
         for column in varying:
             rows = np.tile(self.scaling_.x_mean, (POINTS, 1))
             rows[:, column] = np.linspace(low[column], high[column] + 1e-9, POINTS)
-            lines.append(self.scaling_.inputs(rows))
+            lines.append(np.asarray(self.scaling_.inputs(rows)))
         return report_match(
             self.prior_,
             problem.belief,

@@ -27,9 +27,10 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         belief; `fg` or `fh` (fixed Gaussian, fixed hierarchical), not matched; or a prior object,
         such as the `prior_` of another estimator.
     belief
-        What functions are like: `smooth` (the default), `rough`, `periodic`, a table such as
-        `{"lengthscale": {"age": 10}, "amplitude": 3}` in the columns' and the target's units, or a
-        belief object in standard units.
+        What functions are like: `smooth` (the default), `rough`, `trend`, a table such as
+        `{"lengthscale": {"age": 10}, "amplitude": 3}` in the columns' and the target's units, a
+        list of such words and tables, which are added, `fit` to fit one to the rows (it has then
+        seen the targets), or a belief object in standard units.
     method
         A name or an object with settings of its own. `sghmc`, `SGHMC(...)`, and `nuts`,
         `NUTS(...)`, sample the posterior. Others approximate it: `laplace`, `Laplace(...)`, a

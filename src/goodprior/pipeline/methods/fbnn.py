@@ -6,7 +6,7 @@ from typing import ClassVar
 from jaxtyping import PRNGKeyArray
 
 from goodprior.baselines import fit_fbnn
-from goodprior.beliefs import GaussianProcess, fit_belief
+from goodprior.beliefs import GaussianProcess, SumOfTerms, fit_kernel
 from goodprior.inference import Gaussian, Likelihood, Posterior
 from goodprior.pipeline.methods.base import Run
 from goodprior.pipeline.methods.trained import Rate, Trained
@@ -51,7 +51,7 @@ class FBNN(Trained):
 
     def refuses(self, problem: Problem) -> list[str]:
         found = super().refuses(problem)
-        if not (problem.belief_is_default or isinstance(problem.belief, GaussianProcess)):
+        if not problem.belief_is_default and _process(problem) is None:
             found.append(
                 "method fbnn needs a belief with a density: a table such as {'lengthscale': 2.0}, "
                 "a GaussianProcess, or None to fit one to the rows; the presets, whose lengths are "
@@ -63,12 +63,14 @@ class FBNN(Trained):
         """With a belief and a noise variance fitted to the rows, where they are not given."""
         fit = problem.belief_is_default
         learn_noise = problem.observation.constant_noise is not None
+        if not fit and (process := _process(problem)) is not None:
+            problem = replace(problem, belief=process)
         if not (fit or learn_noise):
             return problem
         x, y = problem.X, problem.y
         if problem.scaling is not None:
             x, y = problem.scaling.inputs(x), problem.scaling.targets(y)
-        fitted = fit_belief(x, y, key=key)
+        fitted = fit_kernel(x, y, key=key)
         observation = problem.observation
         if learn_noise:
             variance = max(fitted.noise_variance, LEAST_NOISE_VARIANCE)
@@ -91,3 +93,11 @@ class FBNN(Trained):
                 on_progress=track,
                 **self.arguments(run),
             )
+
+
+def _process(problem: Problem) -> GaussianProcess | None:
+    """The belief as a Gaussian process, if it is one."""
+    belief = problem.belief
+    if isinstance(belief, SumOfTerms):
+        return belief.gaussian_process()
+    return belief if isinstance(belief, GaussianProcess) else None
