@@ -12,13 +12,14 @@ import pytest
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
 
-from goodprior.networks import MLP
+from goodprior.networks import MLP, Architecture
 from goodprior.priors import (
     FlowPrior,
     GaussianPrior,
     GibbsHierarchicalPrior,
     LearnedNoise,
     MarginalHierarchicalPrior,
+    NoiseNetworkPrior,
     NoncentredHierarchicalPrior,
 )
 from tests.monte_carlo import assert_mean
@@ -32,6 +33,12 @@ PRIORS = {
     "learned noise over gaussian": lambda network, key: LearnedNoise(GaussianPrior(network)),
     "learned noise over hierarchical": lambda network, key: LearnedNoise(
         GibbsHierarchicalPrior(network, 2.0, 1.5)
+    ),
+    "with a base": lambda network, key: NoncentredHierarchicalPrior(
+        Architecture(network, [np.full(p.shape, 3.0) for p in Architecture(network).parameters])
+    ),
+    "noise network": lambda network, key: NoiseNetworkPrior(
+        GibbsHierarchicalPrior(network, 2.0, 1.5), GaussianPrior(OneWeight(jnp.zeros(1)), 0.5)
     ),
 }
 each_prior = pytest.mark.parametrize("make", PRIORS.values(), ids=PRIORS.keys())
@@ -101,7 +108,9 @@ def columns(latents) -> np.ndarray:
 @pytest.mark.parametrize("network", [small_network, users_module])
 def test_a_latent_stands_for_a_network(make, network):
     prior = make(network(), jax.random.key(1))
-    outputs = 2 if isinstance(prior, LearnedNoise) else 1  # the last: the log noise variance
+    outputs = (
+        2 if isinstance(prior, LearnedNoise | NoiseNetworkPrior) else 1
+    )  # the last: the log noise variance
 
     def at_a_point(key):
         return prior.weights(prior.sample(key))(X[0])

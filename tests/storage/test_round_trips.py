@@ -57,6 +57,7 @@ from goodprior.priors import (
     GibbsHierarchicalPrior,
     LearnedNoise,
     MarginalHierarchicalPrior,
+    NoiseNetworkPrior,
     NoncentredHierarchicalPrior,
 )
 from goodprior.storage.known import CLASSES
@@ -83,6 +84,9 @@ PRIORS = {
         Fourier((Waves((0, 1), 3, periods=(None, 0.5), key=KEY), Monomial((1,))), 2, key=KEY),
         1,
         key=KEY,
+    ),
+    "noise network": lambda network: NoiseNetworkPrior(
+        GaussianPrior(network), GaussianPrior(_network(1))
     ),
     "noisy": lambda network: LearnedNoise(GibbsHierarchicalPrior(network), LogNormal(-1.1, 0.3), 2),
 }

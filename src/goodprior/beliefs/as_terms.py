@@ -1,6 +1,7 @@
 """Beliefs of other kinds as sums of terms, where they are such sums."""
 
 from math import inf
+from typing import Any
 
 import numpy as np
 from tinygp import kernels, transforms
@@ -49,12 +50,13 @@ def _terms(kernel: kernels.Kernel, columns: tuple[int, ...]) -> tuple[Term, ...]
     if isinstance(kernel, Radial):
         return _radial(kernel, columns)
     if isinstance(kernel, kernels.Constant):
-        value = float(kernel.value)
+        value = np.asarray(kernel.value).item()
         return (Term(About(value**0.5)),) if value > 0 else None
     if isinstance(kernel, kernels.DotProduct):
         return tuple(Term(About(1.0), times=(column,)) for column in columns)
     if isinstance(kernel, kernels.ExpSineSquared) and len(columns) == 1:
-        lengthscale = (2 / float(kernel.gamma)) ** 0.5
+        gamma: Any = kernel.gamma
+        lengthscale = (2 / float(gamma)) ** 0.5
         factor = Factor(columns[0], About(lengthscale), inf, float(kernel.scale))
         return (Term(About(1.0), (factor,)),)
     if isinstance(kernel, transforms.Subspace):

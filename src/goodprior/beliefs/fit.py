@@ -21,6 +21,9 @@ ROWS = 2000  # random rows that are used, at most
 SCREENED_ROWS = 200  # by which kernels are compared
 LEAST_NOISE = 0.003  # rows that occur twice would otherwise take all noise away
 
+_POTRF, _POTRS, _POTRI = linalg.get_lapack_funcs(("potrf", "potrs", "potri"), dtype=np.float64)
+(_SYRK,) = linalg.get_blas_funcs(("syrk",), dtype=np.float64)
+
 Table = Float[np.ndarray, "rows in"]
 Targets = Float[np.ndarray, "rows out"]
 Hyper = Float[np.ndarray, " hyper"]
@@ -221,13 +224,13 @@ def objective(
         K += T @ T.T
     K.flat[:: n + 1] += noise**2 + 1e-10 * amplitude**2
     # As Fortran reads it this is the transpose, which is the same matrix: no copies.
-    factor, info = linalg.lapack.dpotrf(K.T, lower=1, clean=0, overwrite_a=1)
+    factor, info = _POTRF(K.T, lower=1, clean=0, overwrite_a=1)
     if info:
         return 1e25, np.zeros_like(theta), -inf
-    alpha = linalg.lapack.dpotrs(factor, y, lower=1)[0]
+    alpha = _POTRS(factor, y, lower=1)[0]
     log_det = np.log(np.diagonal(factor)).sum()
     evidence = -0.5 * np.vdot(y, alpha) - y.shape[1] * (log_det + 0.5 * n * log(2 * pi))
-    inverse = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)[0].T  # its upper triangle
+    inverse = _POTRI(factor, lower=1, overwrite_c=1)[0].T  # its upper triangle
     # W = alpha alpha' - K^-1 on the upper triangle: what is symmetric is summed twice.
     diagonal = (alpha**2).sum(axis=1) - y.shape[1] * np.diagonal(inverse)
     W = np.triu(alpha @ alpha.T - y.shape[1] * inverse, 1)
@@ -258,7 +261,7 @@ def _add_penalty(
 def _squares(Z: Table) -> Float[np.ndarray, "rows rows"]:
     """Squared distances between rows."""
     norms = np.einsum("ij,ij->i", Z, Z)
-    square = linalg.blas.dsyrk(-2.0, Z.T, trans=1, lower=0)
+    square = _SYRK(-2.0, Z.T, trans=1, lower=0)
     square = np.triu(square) + np.triu(square, 1).T
     square += norms[:, None]
     square += norms

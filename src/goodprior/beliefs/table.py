@@ -260,7 +260,7 @@ def _periodic(
     if isinstance(lengthscale, Mapping) and len(context.names) > 1:
         others = {context.column(n, "lengthscale"): v for n, v in lengthscale.items()}
         lengthscale = others.pop(column, 1.0)
-    if np.ndim(lengthscale) or isinstance(lengthscale, Mapping):
+    if isinstance(lengthscale, Mapping) or np.ndim(lengthscale):
         raise ValueError(
             "the lengthscale of a periodic belief must be one number, relative to the period; got "
             f"{lengthscale!r}"

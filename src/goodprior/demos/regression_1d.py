@@ -213,6 +213,8 @@ def picture(data: Example, panels: list[Panel]) -> Figure:
         if panel.distances is not None and len(panel.distances):
             plots.plot_history(middle, panel.distances, colour=colour)
             middle.set_title("matching: distance to the belief", fontsize="medium")
+        elif len(panel.prior_draws) < 100:
+            middle.set_axis_off()  # too few to tell correlations
         else:
             _plot_correlations(middle, x, panel.prior_draws, colour)
         plots.plot_posterior(

@@ -1,6 +1,6 @@
 """What estimators say about belief and prior: draws of functions, a report and a picture."""
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -31,7 +31,7 @@ class Matched(NamedTuple):
 class PriorDraws:
     """Belief and prior of a fitted estimator, in the user's units."""
 
-    TASK: Task
+    TASK: ClassVar[Task]
     belief_: ParsedBelief
     prior_: Prior
     scaling_: Scaling

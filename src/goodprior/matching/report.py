@@ -181,8 +181,8 @@ def report_match(
         ours = np.asarray(_functions(prior, key_prior, x), np.float64)[..., :outputs]
         unit = np.sqrt(np.mean(believed**2, axis=(0, 1)))
         step = float(np.linalg.norm(line[1] - line[0]))
-        pair = [_along(functions / unit, step) for functions in (believed, ours)]
-        columns.append(Column(name, *pair, pair[0].roughness * step < FLAT))
+        wanted, got = (_along(functions / unit, step) for functions in (believed, ours))
+        columns.append(Column(name, wanted, got, wanted.roughness * step < FLAT))
     x = points.sample(key_points)
     target = jnp.asarray(belief.sample(key_belief, x, DRAWS), jnp.float32)[..., :outputs]
     now, before = (

@@ -42,6 +42,9 @@ class NoiseNetworkPrior(Prior):
     function: Prior
     log_noise: Prior
 
+    def __init__(self, function: Prior, log_noise: Prior):
+        self.function, self.log_noise = function, log_noise
+
     @property
     def refresh_every(self) -> int:  # type: ignore[override]
         return self.function.refresh_every
