@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import goodprior
 from goodprior import cli
 from goodprior.commands import fit, predict, show
+from goodprior.commands.fit_summary import summary_text
 from goodprior.commands.training_table import read_training_table
 from goodprior.data.table.encode import Columns
 from goodprior.data.table.read import read_table
@@ -257,10 +258,16 @@ def test_gaps_are_filled_when_asked_and_row_numbers_are_pointed_out(folder):
     [
         (["--target", "nope"], "--target: there is no column 'nope'; the table has size, kind"),
         (["--target", "size", "--drop", "nope"], "there is no column 'nope'"),
-        (["--target", "size", "--belief", "wild"], "belief must be one of periodic, rough, smooth"),
+        (
+            ["--target", "size", "--belief", "wild"],
+            "belief must be one of fit, periodic, rough, season, smooth, trend",
+        ),
         (["--target", "size", "--belief", "amplitude=-1"], "amplitude must be a finite number"),
         (["--target", "size", "--belief", "amplitude=x"], "needs a number after the ="),
-        (["--target", "size", "--belief", "lengthscale.age=1"], "lengthscale names ['age']"),
+        (
+            ["--target", "size", "--belief", "lengthscale.age=1"],
+            "lengthscale names 'age'; the columns are",
+        ),
         (["--target", "kind", "--task", "regression"], "kind holds text such as"),
         (["--target", "size", "--task", "classification"], "needs labels, and size holds"),
         (["--target", "size", "--target", "kind"], "several targets must all be numbers"),
@@ -446,3 +453,10 @@ def test_a_model_whose_method_has_settings_of_its_own_is_shown_with_them(method,
     assert words in shown.stdout
     page = (folder / "report.html").read_text()
     assert "burn_in=20" in page if method is SAMPLER else "epochs=7" in page
+
+
+def test_the_summary_has_a_line_on_how_well_the_prior_carries_the_belief():
+    facts = {"made_of": "2 chains of 13", "method": "sghmc", "diagnostics": None, "loo": None}
+    text = summary_text({**facts, "match": "like the belief in closed form", "seconds": 3.0})
+    assert "prior                    like the belief in closed form" in text
+    assert "belief" not in summary_text({**facts, "match": None, "seconds": 3.0})

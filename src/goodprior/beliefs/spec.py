@@ -106,8 +106,10 @@ def parse_belief(
         return _image_belief(spec, context)
     if isinstance(spec, Mapping):
         return _from_table(spec, context)
-    if isinstance(spec, list | tuple) and spec:
+    if isinstance(spec, list | tuple) and len(spec) > 1:
         return _sum(spec, context)
+    if isinstance(spec, list | tuple) and spec:
+        return parse_belief(spec[0], scaling, names, task=task, outputs=outputs)
     if spec is not None and not isinstance(spec, str):
         raise ValueError(
             f"belief must be one of {', '.join(PRESETS)}, a table such as "
@@ -115,9 +117,9 @@ def parse_belief(
             "sample(key, x, n); "
             f"got {spec!r}"
         )
-    if isinstance(spec, str) and spec == "fit":
+    preset = "smooth" if spec is None else checks.one_of("belief", spec, (*PRESETS, "fit"))
+    if preset == "fit":
         raise ValueError('belief="fit" needs rows and targets: `fit_to_rows` takes them')
-    preset = "smooth" if spec is None else checks.one_of("belief", spec, PRESETS)
     if preset not in ("smooth", "rough"):
         return _from_table(_table_of(preset), context)
     return _hierarchical("rbf" if preset == "smooth" else "matern32", context)

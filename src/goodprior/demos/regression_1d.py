@@ -239,4 +239,4 @@ def _plot_correlations(
         believed = np.asarray(BELIEF.kernel(points, points[place : place + 1]))[:, 0]
         axes.plot(x, believed, color="black", linestyle="--", linewidth=0.8)
     axes.set(xlim=(-6, 6), ylim=(-0.5, 1.1))
-    axes.set_title("correlation with three points (dashed: belief)", fontsize="medium")
+    axes.set_title("correlations (dashed: belief)", fontsize="medium")

@@ -126,7 +126,7 @@ class MatchReport(NamedTuple):
         left = "none" if self.distance < 0.01 * self.scale else f"{self.share:.0%}"
         by = "in closed form" if self.how == "closed form" else "by matching"
         worst = max(self.columns, key=_difference, default=None)
-        text = f"prior like the belief {by}: {left} of the distance before is left"
+        text = f"like the belief {by}: {left} of the distance before is left"
         if worst is None:
             return text
         return (
