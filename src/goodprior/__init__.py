@@ -12,10 +12,12 @@ __version__ = "0.2.0.dev0"
 
 # Names are imported from their subpackages when first used: `import goodprior` alone loads no JAX.
 _ROOMS = {
-    "networks": ("MLP", "VGG16", "Conv", "Dense", "LeNet5", "PreResNet20"),
+    "networks": ("MLP", "VGG16", "Conv", "Dense", "Fourier", "LeNet5", "PreResNet20"),
     "beliefs": (
+        "About",
         "Belief",
         "Box",
+        "Factor",
         "GaussianProcess",
         "Grid",
         "HierarchicalGP",
@@ -23,6 +25,8 @@ _ROOMS = {
         "Near",
         "Rows",
         "Stacked",
+        "SumOfTerms",
+        "Term",
         "fit_belief",
         "matern12",
         "matern32",
@@ -42,6 +46,7 @@ _ROOMS = {
         "MarginalHierarchicalPrior",
         "NoncentredHierarchicalPrior",
         "Prior",
+        "closed_form_prior",
         "named_prior",
     ),
     "matching": (
@@ -50,6 +55,7 @@ _ROOMS = {
         "Distance",
         "Energy",
         "KLStein",
+        "MatchReport",
         "MatchSchedule",
         "Sliced",
         "Wasserstein",

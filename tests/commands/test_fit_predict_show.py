@@ -98,8 +98,8 @@ def test_fit_says_what_it_understood_what_it_found_and_what_comes_next(fitted):
         "regression: numbers for y",
         "belief: Smooth functions that vary by about",
         "(the prior fg makes no use of it)",
-        "--quick, for a first look only: hidden (4,) instead of (50, 50), chains 2 instead of 8, "
-        "draws 13 instead of 25",
+        "--quick, for a first look only: hidden (4,) instead of chosen for the belief, chains 2 "
+        "instead of 8, draws 13 instead of 25",
         "2 chains of 13",
         "worst R-hat",
         "PSIS-LOO",

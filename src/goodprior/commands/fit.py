@@ -148,7 +148,8 @@ def _describe_quick(method: MethodName) -> str:
     from goodprior.pipeline import parse_method
 
     full = parse_method(method.value)
-    usual = {"hidden": BNNRegressor().hidden, "chains": full.chains, "draws": full.draws}
+    hidden = BNNRegressor().hidden or "chosen for the belief"
+    usual = {"hidden": hidden, "chains": full.chains, "draws": full.draws}
     return ", ".join(
         f"{name} {value} instead of {usual[name]}" for name, value in _quick(method).items()
     )

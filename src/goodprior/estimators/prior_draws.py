@@ -37,7 +37,6 @@ class PriorDraws:
     scaling_: Scaling
     box_: np.ndarray
     random_state: Any
-    method_name: str
     _matched: Matched | None = None
     _report: MatchReport | None = None
 
@@ -110,7 +109,8 @@ class PriorDraws:
 
     def _check_prior(self) -> None:
         if hasattr(self, "posterior_") and not hasattr(self, "prior_"):
-            raise ValueError(f"method {self.method_name} has no prior over weights to draw from")
+            name = getattr(self, "method_name", None)
+            raise ValueError(f"method {name} has no prior over weights to draw from")
         check_is_fitted(self, "prior_")
 
     def _draws(self, draw: Any, X: Any, n: int, random_state: Any) -> np.ndarray:
