@@ -145,7 +145,7 @@ def test_a_hierarchical_prior_takes_the_form_that_the_method_needs(settings, for
 @pytest.mark.slow
 def test_a_prior_can_be_fitted_without_targets():
     model = BNNRegressor(**SMALL).fit_prior(X)
-    assert model.prior_.scales
+    assert model.prior_.function.scales
     assert model.history_.distance[-1] < model.history_.distance[0]
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -69,7 +71,7 @@ class MLP(eqx.Module):
         self.activation = activation
 
     @property
-    def readout(self) -> Dense:
+    def readout(self) -> Any:
         """The last layer: the network is `readout(features(x))`."""
         return self.layers[-1]
 

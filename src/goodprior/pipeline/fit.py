@@ -151,7 +151,9 @@ def fit_prior(
 
 def _in_form(prior: Prior, form: Form) -> Prior:
     if isinstance(prior, NoiseNetworkPrior):
-        return NoiseNetworkPrior(_in_form(prior.function, form), prior.log_noise)
+        function = _in_form(prior.function, form)
+        same = function is prior.function
+        return prior if same else NoiseNetworkPrior(function, prior.log_noise)
     return prior.in_form(form) if isinstance(prior, HierarchicalPrior) else prior
 
 
