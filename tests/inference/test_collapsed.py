@@ -6,9 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
-from scipy import stats
 
-from goodprior import MCLMC, NUTS, SGHMC, sample_posterior
+from goodprior import MCLMC, SGHMC, sample_posterior
 from goodprior.inference import (
     Categorical,
     Collapsed,
@@ -222,46 +221,3 @@ def test_a_run_goes_on_bit_by_bit_and_keeps_all_weights(name):
         density = Collapsed(prior, likelihood, ROWS)
         for leaf in density._readout(whole.draws):  # new in every draw, finite, not zero
             assert len(np.unique(leaf)) == leaf.size
-
-
-@pytest.mark.slow
-def test_function_values_are_those_of_nuts_with_all_weights():
-    """Quantiles of functions and noise, within Monte Carlo error of both."""
-    rng = np.random.default_rng(0)
-    x = np.sort(rng.uniform(-2, 2, 25))[:, None]
-    y = np.sin(2 * x) + 0.2 * rng.normal(size=x.shape)
-    network = WithLogNoise(MLP(1, (4,), 1, key=KEY), MLP(1, (2,), 1, key=KEY))
-    prior, likelihood = (
-        GaussianPrior(network, {"function.layers.0.weight": 1.5}),
-        Heteroscedastic(1e-3, 0.1),
-    )
-    grid = np.linspace(-2, 2, 9)[:, None]
-    with jax.enable_x64(False):
-        nuts = sample_posterior(
-            *(prior, likelihood, x, y),
-            **{
-                "sampler": NUTS(0.9, burn_in=600, thinning=2),
-                "chains": 8,
-                "draws": 500,
-                "key": KEY,
-            },
-        )
-        mclmc = sample_posterior(
-            *(prior, likelihood, x, y),
-            **{"sampler": MCLMC(burn_in=600), "chains": 8, "draws": 500, "key": KEY},
-            collapse=True,
-        )
-        values = [
-            np.asarray(p.functions(grid), np.float64).reshape(8, 500, -1) for p in (nuts, mclmc)
-        ]
-    from arviz_stats.base.array import array_stats
-
-    for level in (0.05, 0.5, 0.95):
-        pooled = np.quantile(np.concatenate(values, axis=1), level, axis=(0, 1))
-        below = [np.moveaxis((v < pooled).astype(float), -1, 0) for v in values]
-        error = np.hypot(*(np.asarray(array_stats.mcse(b)) for b in below))
-        z = (below[0].mean((1, 2)) - below[1].mean((1, 2))) / error
-        assert np.abs(z).max() < 4, (level, z)
-    assert (
-        stats.ks_2samp(*(v.ravel() for v in (values[0][:, ::10], values[1][:, ::10]))).pvalue > 1e-3
-    )

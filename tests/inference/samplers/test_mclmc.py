@@ -2,11 +2,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from arviz_stats.base.array import array_stats
 
-from goodprior import MCLMC, Gaussian, GaussianPrior, sample_posterior
+from goodprior import MCLMC, NUTS, Gaussian, GaussianPrior, sample_posterior
+from goodprior.inference import Heteroscedastic
 from goodprior.inference.samplers.mclmc import State
-from goodprior.networks import MLP, Dense
+from goodprior.networks import MLP, Dense, WithLogNoise
 from goodprior.priors import GibbsHierarchicalPrior
+from tests.monte_carlo import LIMIT
 
 KEY = jax.random.key(0)
 X = np.linspace(-2, 2, 30)[:, None]
@@ -71,3 +74,29 @@ def test_starts_where_the_density_is_not_finite_find_back():
     assert isinstance(state, State)
     assert np.isfinite(state.log_density)
     assert np.abs(state.position).max() < 3
+
+
+@pytest.mark.slow
+def test_function_values_are_those_of_nuts_with_all_weights():
+    """Quantiles of functions and noise, within Monte Carlo error of both."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-2, 2, 25))[:, None]
+    y = np.sin(2 * x) + 0.2 * rng.normal(size=x.shape)
+    network = WithLogNoise(MLP(1, (4,), 1, key=KEY), MLP(1, (2,), 1, key=KEY))
+    prior = GaussianPrior(network, {"function.layers.0.weight": 1.5})
+    likelihood, grid = Heteroscedastic(1e-3, 0.1), np.linspace(-2, 2, 9)[:, None]
+    samplers = (NUTS(0.9, burn_in=600, thinning=2), MCLMC(burn_in=600))
+    values = []
+    for sampler in samplers:
+        found = sample_posterior(
+            *(prior, likelihood, x, y),
+            **{"sampler": sampler, "chains": 8, "draws": 500, "key": KEY},
+            collapse=sampler.name == "mclmc",
+        )
+        values.append(np.asarray(found.functions(grid), np.float64).reshape(8, 500, -1))
+    for level in (0.05, 0.5, 0.95):
+        pooled = np.quantile(np.concatenate(values, axis=1), level, axis=(0, 1))
+        below = [np.moveaxis((v < pooled).astype(float), -1, 0) for v in values]
+        error = np.hypot(*(np.asarray(array_stats.mcse(b)) for b in below))
+        z = (below[0].mean((1, 2)) - below[1].mean((1, 2))) / error
+        assert np.abs(z).max() < LIMIT, (level, z)

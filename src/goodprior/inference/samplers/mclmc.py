@@ -59,8 +59,8 @@ class MCLMC(Sampler):
     the step size, at last one for all chains, so that the energy changes by `energy_error` in a
     step (mean square, per dimension), and the scales of the coordinates, by the gradient's size.
 
-    The step is not corrected: with the default error, biases of function values are smaller than
-    the Monte Carlo error of a thousand draws.
+    Steps are not corrected, so draws have a bias that grows with `energy_error`; the report says
+    which error was met.
 
     Parameters
     ----------
