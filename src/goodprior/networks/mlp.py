@@ -1,7 +1,6 @@
 """Multi-layer perceptrons."""
 
 from collections.abc import Callable, Sequence
-
 from typing import Any
 
 import equinox as eqx
