@@ -44,7 +44,8 @@ from goodprior.inference import (
     SamplerReport,
     StudentT,
 )
-from goodprior.inference.chains import Chain, RunState
+from goodprior.inference.chains import RunState
+from goodprior.inference.chunk import Chain
 from goodprior.inference.coordinates import Coordinates
 from goodprior.inference.samplers.base import Totals
 from goodprior.matching import KL, MMD, Energy, KLStein, MatchSchedule, Sliced, Wasserstein

@@ -281,10 +281,8 @@ def _period(spec: Mapping[str, Any], context: Context) -> tuple[int, float]:
     names, given = context.names, spec.get("period")
     if isinstance(given, Mapping):
         if len(given) != 1:
-            raise ValueError(
-                f"a season has a period in one column, and here are {len(given)}: "
-                f"{sorted(given)}; add a second season for the other"
-            )
+            words = f"a season has a period in one column, and here are {len(given)}"
+            raise ValueError(f"{words}: {sorted(given)}; add a second season for the other")
         ((name, given),) = given.items()
         column = context.column(name, "period")
     elif len(names) == 1:
@@ -296,8 +294,7 @@ def _period(spec: Mapping[str, Any], context: Context) -> tuple[int, float]:
         )
     if given is None:
         raise ValueError(
-            "a periodic belief needs kernel=periodic and a period in the column's units "
-            f"({names[column]} has a standard deviation of "
-            f"{number(context.scaling.x_std[column])})"
+            "a periodic belief needs kernel=periodic and a period in the column's units: "
+            f"the deviation of {names[column]} is {number(context.scaling.x_std[column])}"
         )
     return column, checks.positive("period", given)

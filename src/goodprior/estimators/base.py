@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import jax
 import numpy as np
@@ -16,15 +16,10 @@ from goodprior import checks
 from goodprior.beliefs.spec import Task, amplitude_of, fit_to_rows, fitted_to_rows, parse_belief
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
-from goodprior.estimators.figures import plot_posterior
-from goodprior.estimators.files import save
+from goodprior.estimators.posterior_draws import PosteriorDraws
 from goodprior.estimators.prior_draws import Matched, PriorDraws
 from goodprior.estimators.settings import Settings, refuse
 from goodprior.estimators.validation import column_name, refuse_bad_columns, warn_if_far
-from goodprior.evaluation import Diagnostics, diagnose
-from goodprior.evaluation.loo import LOO, loo
-from goodprior.inference import Posterior
-from goodprior.inference.export import to_datatree
 from goodprior.matching.match import History
 from goodprior.pipeline import (
     Fit,
@@ -39,9 +34,6 @@ from goodprior.pipeline.checkpoint import Checkpoint
 from goodprior.pipeline.deadline import Deadline
 from goodprior.priors import Prior
 
-if TYPE_CHECKING:
-    from xarray import DataTree
-
 Fitted = TypeVar("Fitted", bound="BNN")
 
 
@@ -54,14 +46,13 @@ class _Continuation(NamedTuple):
     key: PRNGKeyArray
 
 
-class BNN(PriorDraws, Settings):
+class BNN(PriorDraws, PosteriorDraws, Settings):
     """The course of a fit; `BNNRegressor` and `BNNClassifier` say the rest."""
 
     TASK: ClassVar[Task]
     n_features_in_: int
     history_: History
     prior_: Prior
-    posterior_: Any  # a `Posterior`, or a `LaplacePosterior`
     _continuation: _Continuation | None = None
 
     @abstractmethod
@@ -71,14 +62,6 @@ class BNN(PriorDraws, Settings):
     @abstractmethod
     def _targets(self, y: Any) -> np.ndarray:
         """Targets in numbers, once they are known to be fit for the task."""
-
-    @abstractmethod
-    def _known_targets(self, y: Any) -> np.ndarray:
-        """Targets in the numbers that training gave them."""
-
-    @abstractmethod
-    def _functions(self, X: np.ndarray) -> np.ndarray:
-        """Function draws on the scale of the targets (logits for classes), chain after chain."""
 
     def fit(
         self: Fitted,
@@ -201,86 +184,6 @@ class BNN(PriorDraws, Settings):
         self._continuation = go_on._replace(fit=fit)
         return self
 
-    def sample_functions(self, X: Any, n: int = 100, random_state: Any = None) -> np.ndarray:
-        """Draws of the function from the posterior, without noise.
-
-        Draws repeat if more are asked for than were kept; an ensemble has as many as members, and
-        `map` has one.
-
-        Parameters
-        ----------
-        X
-            New rows.
-        n
-            How many draws.
-        random_state
-            Of the choice among the kept draws (None: the estimator's).
-
-        Returns
-        -------
-        numpy.ndarray
-            Of shape (n, rows) or (n, rows, targets); for a classifier these are logits.
-        """
-        check_is_fitted(self, "posterior_")
-        functions = self._functions(self._check_new(X))
-        rng = check_random_state(self.random_state if random_state is None else random_state)
-        count = len(functions)
-        picked = rng.choice(count, checks.whole("n", n), replace=n > count)
-        return functions[picked]
-
-    def loo(self, X: Any, y: Any) -> LOO:
-        """PSIS-LOO on the training rows: the expected log density of new rows, with its error.
-
-        Parameters
-        ----------
-        X, y
-            The training rows.
-        """
-        check_is_fitted(self, "posterior_")
-        if not self._is_sampled:
-            raise ValueError(
-                "PSIS-LOO weighs draws of the posterior, which samplers have and method "
-                f"{self.method_name} has not"
-            )
-        return loo(self._log_likelihoods(self._check_new(X), self._known_targets(y)))
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to a `.safetensors` file; `goodprior.load` reads it.
-
-        Parameters
-        ----------
-        path
-            Of the file, which is replaced as a whole or not at all.
-        """
-        save(self, path)
-
-    def to_datatree(self) -> "DataTree":
-        """The draws as an `xarray.DataTree`, for ArviZ or, by its `to_netcdf`, for a file.
-
-        In the program that fitted the model, with `observed_data` and each row's `log_likelihood`.
-        """
-        check_is_fitted(self, "posterior_")
-        posterior = self.posterior_
-        if not isinstance(posterior, Posterior):
-            raise ValueError(f"method {self.method_name} keeps no draws of the weights")
-        if not self._is_sampled or self._continuation is None:
-            return to_datatree(posterior)
-        X, y = self._continuation.problem.X, self._continuation.problem.y
-        assert y is not None
-        each = self._log_likelihoods(X, y)
-        return to_datatree(posterior, observed_data={"y": y}, log_likelihood={"y": each})
-
-    def plot_posterior(self, X: Any = None, y: Any = None) -> Any:
-        """A figure: what is predicted along each column, the others at their means.
-
-        Parameters
-        ----------
-        X, y
-            Rows to show as dots (None: no dots).
-        """
-        check_is_fitted(self, "posterior_")
-        return plot_posterior(self, X, y)
-
     # The course of a fit
 
     def _seed(self) -> int:
@@ -360,17 +263,6 @@ class BNN(PriorDraws, Settings):
             tabular = problem.X.ndim == 2
             self._matched = Matched(problem, key, history.how) if tabular else None
 
-    @property
-    def _is_sampled(self) -> bool:
-        posterior = getattr(self, "posterior_", None)
-        return isinstance(posterior, Posterior) and posterior.is_sampled
-
-    def _diagnose(self) -> Diagnostics | None:
-        """Whether to trust the draws, where there are enough to say."""
-        if not self._is_sampled or self.posterior_.probe.shape[1] < 4:
-            return None
-        return diagnose(self.posterior_)
-
     # New rows
 
     def _check_new(self, X: Any) -> np.ndarray:
@@ -378,17 +270,6 @@ class BNN(PriorDraws, Settings):
         X = validate_data(self, X, dtype=np.float64, reset=False, allow_nd=True)
         warn_if_far(self, X)
         return X
-
-    def _log_likelihoods(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The log density of each row under each draw, on the targets' own scale."""
-        posterior = self.posterior_
-        likelihood = posterior.likelihood
-        targets = likelihood.targets(self.scaling_.targets(y) if self.TASK == "regression" else y)
-        each = jax.vmap(jax.vmap(likelihood.log_prob), in_axes=(0, None))
-        values = np.asarray(each(posterior.functions(X), targets), np.float64)
-        if self.TASK == "regression":
-            values = values - np.log(self.scaling_.y_std).sum()
-        return values.reshape(posterior.chains, posterior.draws_per_chain, -1)
 
     def __getstate__(self) -> dict[str, Any]:
         """A pickle does not carry the training rows, unless `keep_rows` asks for it."""

@@ -41,7 +41,8 @@ from goodprior.inference import (
     Posterior,
     StudentT,
 )
-from goodprior.inference.chains import Chain, RunState
+from goodprior.inference.chains import RunState
+from goodprior.inference.chunk import Chain
 from goodprior.inference.samplers import mclmc, nuts, sghmc
 from goodprior.inference.samplers.base import SamplerReport, Totals
 from goodprior.matching import KL, MMD, Energy, KLStein, MatchSchedule, Sliced, Wasserstein
