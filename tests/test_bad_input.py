@@ -42,7 +42,7 @@ def nothing_is_run(monkeypatch):
     def reached(*args, **kwargs):
         pytest.fail("a compiled loop was reached")
 
-    monkeypatch.setattr(chains, "_advance", reached)
+    monkeypatch.setattr(chains, "advance_chunk", reached)
     monkeypatch.setattr(sys.modules["goodprior.matching.match"], "_chunk", reached)
 
 

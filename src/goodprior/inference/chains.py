@@ -14,7 +14,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
-from goodprior.inference.batches import Data, InMemory, OnDisk
+from goodprior.inference.batches import Data, InMemory, OnDisk, probe_rows
 from goodprior.inference.chunk import (
     CHAINS,
     Chain,
@@ -63,7 +63,7 @@ class Chains:
         self.mesh = _mesh(count)
         everywhere = NamedSharding(self.mesh, PartitionSpec())
         by_chain = NamedSharding(self.mesh, CHAINS)
-        probe_x, *_ = data.gather(probeminibatch_rows(data.rows, PROBE_POINTS))  # type: ignore[arg-type]
+        probe_x, *_ = data.gather(probe_rows(data.rows, PROBE_POINTS))  # type: ignore[arg-type]
         key_steps, self.key_report = jax.random.split(key)
         self.keys = jax.device_put(jax.random.split(key_steps, count), by_chain)
         with self._precision():
