@@ -34,6 +34,7 @@ def test_a_model_report_escapes_columns_settings_and_warnings():
     model = SimpleNamespace(
         TASK="regression",
         method="sghmc",
+        method_name="sghmc",
         prior="fg",
         prior_=None,
         belief_=SimpleNamespace(sentence=HOSTILE),

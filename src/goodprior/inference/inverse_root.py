@@ -26,8 +26,8 @@ def inverse_root(matrix: Float[Array, "n n"]) -> Float[Array, "n n"]:
 
     Examples
     --------
-    >>> inverse_root(jnp.diag(jnp.array([4.0, 16.0]))).tolist()
-    [[0.5, 0.0], [0.0, 0.25]]
+    >>> jnp.diag(inverse_root(jnp.diag(jnp.array([4.0, 16.0])))).tolist()
+    [0.5, 0.25]
     """
     size = len(matrix)
     if size <= LARGEST:
