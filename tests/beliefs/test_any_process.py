@@ -8,13 +8,13 @@ import pytest
 from jaxtyping import Array
 from scipy import stats
 
-from goodprior import FlowPrior, GaussianPrior, Grid, Stacked, match
+from goodprior import FlowPrior, GaussianPrior, Grid, MatchSchedule, Stacked, match
 from goodprior.beliefs import Belief
 from goodprior.matching.distances import energy_distance
 from goodprior.networks import MLP
 
 POINTS = Grid([-2], [2], per_input=12)
-BRIEFLY = {"steps": 150, "draws": 64, "held_out": 0, "key": jax.random.key(1)}
+BRIEFLY = {"schedule": MatchSchedule(steps=150, draws=64), "held_out": 0, "key": jax.random.key(1)}
 X = jnp.linspace(-2, 2, 30)[:, None]
 
 
