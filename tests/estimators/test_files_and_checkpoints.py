@@ -52,7 +52,8 @@ def test_a_classifier_keeps_its_labels(tmp_path):
 def test_a_prior_and_a_network_of_ones_own(tmp_path):
     model = BNNRegressor(**SMALL).fit_prior(X)
     goodprior.save(model.prior_, tmp_path / "prior.safetensors")
-    assert goodprior.load(tmp_path / "prior.safetensors").scales == model.prior_.scales
+    again = goodprior.load(tmp_path / "prior.safetensors")
+    assert again.function.scales == model.prior_.function.scales
     with pytest.raises(ValueError, match="can be saved"):
         goodprior.save(MLP(1, (2,), 1, key=jax.random.key(0)), tmp_path / "no.safetensors")
 
