@@ -4,6 +4,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 # Most of a test's time is compilation: programs this small need no optimising.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
@@ -47,12 +48,32 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.slow)
 
 
+# Each compiled program keeps memory maps, of which Linux grants a process 65,530: the compiler
+# crashes when a worker has used them up.
+MAPS_TO_FORGET_AT = 20_000
+
+
+def memory_maps() -> int:
+    """How many this process has; none where the system does not tell."""
+    try:
+        return Path("/proc/self/maps").read_bytes().count(b"\n")
+    except OSError:
+        return 0
+
+
 @pytest.fixture(scope="module", autouse=True)
 def forget_compiled_programs():
-    """Each compiled program keeps memory maps, of which Linux grants a process 65,530: the
-    compiler crashes when a worker that runs many files of tests has used them up."""
+    """After each file of tests, what it has compiled."""
     yield
     jax.clear_caches()
+
+
+@pytest.fixture(autouse=True)
+def forget_before_the_maps_run_out(request):
+    """Also within a file, where its slow tests compile that many programs."""
+    yield
+    if request.node.get_closest_marker("slow") and memory_maps() > MAPS_TO_FORGET_AT:
+        jax.clear_caches()
 
 
 @pytest.fixture
