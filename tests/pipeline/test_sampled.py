@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from goodprior import MCLMC, Gaussian, GaussianProcess, StudentT, rbf
+from goodprior.inference import sample_posterior
 from goodprior.pipeline import (
     Hooks,
     NetworkSpec,
@@ -18,6 +19,7 @@ from goodprior.pipeline import (
 )
 from goodprior.pipeline.checkpoint import Checkpoint
 from goodprior.pipeline.deadline import Deadline
+from goodprior.pipeline.methods import sampled
 from goodprior.pipeline.methods.automatic import Automatic
 from goodprior.pipeline.methods.sampled import Only
 
@@ -35,7 +37,7 @@ def problem(likelihood=Gaussian(0.1)):  # noqa: B008
 
 def method(**targets):
     sampler = Only(MCLMC(burn_in=20, thinning=10))
-    return Sampled(sampler, "prior", 2, 4, collapse=True, most_draws=12, **targets)
+    return Sampled(sampler, "prior", 2, 4, collapse=True, most_work=30 * 300.0, **targets)
 
 
 def fit(method, likelihood=Gaussian(0.1), **options):  # noqa: B008
@@ -43,19 +45,41 @@ def fit(method, likelihood=Gaussian(0.1), **options):  # noqa: B008
 
 
 @pytest.mark.parametrize(
-    ("targets", "draws"),
+    ("targets", "thinning"),
     [
-        ({}, 4),
-        ({"rhat": 1.0 + 1e-9}, 12),
-        ({"ess": 1e9}, 12),
-        ({"rhat": 50.0, "ess": 1.0}, 4),
+        ({}, 10),
+        ({"rhat": 1.0 + 1e-9}, 20),
+        ({"ess": 1e9}, 20),
+        ({"rhat": 50.0, "ess": 1.0}, 10),
     ],
 )
-def test_a_run_goes_on_until_its_targets_are_met_or_it_is_long_enough(targets, draws):
-    found = fit(method(**targets))
-    assert found.draws_per_chain == draws
-    assert (method(**targets).unmet(found) is None) == (draws == 4)
-    assert fit(method(**targets), draws=5).draws_per_chain == 5  # what is asked for is done
+def test_runs_are_doubled_until_their_targets_are_met_or_they_are_long_enough(targets, thinning):
+    found = fit(method(**targets))  # 60 steps, then 100; with a third of 180 it would be 340
+    assert found.draws_per_chain == 4
+    assert (found.report.thinning, found.report.steps) == (thinning, 20 + 4 * thinning)
+    assert (method(**targets).unmet(found) is None) == (thinning == 10)
+    asked = fit(method(**targets), draws=5)  # what is asked for is done
+    assert (asked.draws_per_chain, asked.report.thinning) == (5, 10)
+
+
+def test_a_longer_run_begins_where_the_shorter_ended(monkeypatch):
+    starts = []
+
+    def spy(*args, start, **options):
+        starts.append(start)
+        return sample_posterior(*args, start=start, **options)
+
+    monkeypatch.setattr(sampled, "sample_posterior", spy)
+    fit(method(ess=1e9))
+    assert starts[0] is None
+    assert starts[1].report.thinning == 10
+
+
+def test_more_draws_of_a_doubled_run_are_as_far_apart_as_its_own():
+    first = fit_posterior(problem(), method(ess=1e9), key=KEY)
+    more = fit_posterior(problem(), method(ess=1e9), key=KEY, draws=6, resume=first).posterior
+    assert (more.draws_per_chain, more.report.thinning) == (6, 20)
+    assert more.report.steps == 20 + 6 * 20
 
 
 def test_what_was_missed_is_said_with_its_target():
@@ -63,10 +87,11 @@ def test_what_was_missed_is_said_with_its_target():
     assert "R-hat is" in said
     assert "(target: 1)" in said
     assert "the effective sample size is" in said
-    assert "after 4 draws of each chain" in said
+    assert "after 60 steps of each chain" in said
 
 
-def test_an_interrupted_run_is_as_long_as_one_that_was_not(tmp_path):
+@pytest.mark.parametrize("at", [3, 7, 8])  # in the first run, in the second one's burn-in, later
+def test_an_interrupted_run_is_as_long_as_one_that_was_not(tmp_path, at):
     whole, looks = fit(method(rhat=1.0 + 1e-9)), []
 
     class Killed(Exception):
@@ -76,7 +101,7 @@ def test_an_interrupted_run_is_as_long_as_one_that_was_not(tmp_path):
         def put_sometimes(self, stage, thing):
             self.put(stage, thing)
             looks.append(thing.draws_per_chain)
-            if looks[-1] == 6:
+            if len(looks) == at:
                 raise Killed
 
     with pytest.raises(Killed):

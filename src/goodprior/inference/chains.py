@@ -91,6 +91,12 @@ class Chains:
         """All that is needed to go on from here."""
         return RunState(self.chains, jnp.asarray(self.steps))
 
+    def follow(self, state: RunState) -> None:
+        """Begin where a run of another length ended, with all that it had adapted."""
+        nothing = self.chains.totals
+        self.resume(state)
+        self.chains, self.steps = self.chains._replace(totals=nothing), 0
+
     def resume(self, state: RunState) -> None:
         """Take up another run of the same settings where it was left."""
         found, needed = jax.eval_shape(lambda: (state, self.state))
@@ -120,7 +126,7 @@ class Chains:
         data, picked = self.data, rows
         if isinstance(data, OnDisk):
             data, picked = None, data.gather(np.asarray(rows))
-        program = Program(self.density, self.sampler, self.mesh, longest, warming_up)
+        program = Program(self.density, self.sampler.compiled, self.mesh, longest, warming_up)
         with self._precision():
             self.chains, probe = advance_chunk(
                 program, data, picked, self.probe_x, self.chains, self.keys, stretches
@@ -161,7 +167,8 @@ class Chains:
                 temperature=float(self.density.temperature),
                 gradient_variance=variance,
             )
-        return report._replace(density=self.density.name)
+        lengths = {"burn_in": self.sampler.burn_in, "thinning": self.sampler.thinning}
+        return report._replace(density=self.density.name, **lengths)
 
 
 def _mesh(chains: int) -> Mesh:

@@ -125,6 +125,8 @@ def sample_posterior(
     key_start, key = jax.random.split(key)
     latents = _start(prior, start, chains, key_start)
     run = Chains(density, sampler, data, latents, key)
+    if sampler.settled and start is not None and start.run_state is not None:
+        run.follow(start.run_state)
     if resume is not None:
         if resume.run_state is None:
             raise ValueError("resume must be a posterior that a sampler drew")
@@ -186,10 +188,8 @@ class _Driver:
         try:
             while run.steps < self.total:
                 warming_up = run.steps < sampler.burn_in
-                end = sampler.burn_in if warming_up else self.total
-                chunk = (warming_up and sampler.pool_every) or sampler.thinning
-                probe = run.advance(min(chunk, end - run.steps), warming_up=warming_up)
                 phase = "burn-in" if warming_up else "sampling"
+                probe = self._to_the_next_draw() if not warming_up else self._warm_up()
                 self._keep(probe, phase)
                 if on_progress is not None:
                     on_progress(run.steps, self.total, phase)
@@ -198,6 +198,22 @@ class _Driver:
         except StopSampling:
             pass
         return self.posterior()
+
+    def _warm_up(self) -> np.ndarray:
+        sampler = self.run.sampler
+        chunk = sampler.pool_every or sampler.thinning
+        return self.run.advance(min(chunk, sampler.burn_in - self.run.steps), warming_up=True)
+
+    def _to_the_next_draw(self) -> np.ndarray:
+        """The probe trace on the way to it, thinned where it takes many chunks."""
+        sampler, traces, left = self.run.sampler, [], self.run.sampler.thinning
+        while left:
+            steps = min(sampler.chunk, left)
+            traces.append(self.run.advance(steps, warming_up=False))
+            left -= steps
+        trace = np.concatenate(traces, axis=1)
+        every = max(1, len(traces) // 2)
+        return trace[:, every - 1 :: every]
 
     def _keep(self, probe: np.ndarray, phase: str) -> None:
         if not self.run.finite:

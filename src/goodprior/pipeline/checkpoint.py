@@ -73,6 +73,11 @@ class Checkpoint:
             storage.write(self._path(stage), thing, kind=stage)
             self._spent += time.monotonic() - started
 
+    def drop(self, stage: str) -> None:
+        """Forget what was put for this stage."""
+        if self.folder is not None:
+            self._path(stage).unlink(missing_ok=True)
+
     def put_sometimes(self, stage: str, thing: Any) -> None:
         """Keep the thing, unless writing has lately taken too much of the time."""
         if self._spent <= SHARE * (time.monotonic() - self._since):

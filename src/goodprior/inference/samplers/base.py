@@ -6,6 +6,7 @@ rows and keys, and keeps draws. A new sampler is one file with a subclass of `Sa
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
@@ -96,6 +97,8 @@ class SamplerReport(NamedTuple):
         The one that the step size was adapted to.
     density
         Which density was sampled, in words.
+    burn_in, thinning
+        Steps before the first draw, and between two draws.
     """
 
     sampler: str
@@ -113,6 +116,8 @@ class SamplerReport(NamedTuple):
     energy_error: float | None = None
     energy_error_asked: float | None = None
     density: str = "all weights"
+    burn_in: int | None = None
+    thinning: int | None = None
 
     @property
     def numbers(self) -> dict[str, int | float]:
@@ -121,9 +126,8 @@ class SamplerReport(NamedTuple):
         >>> SamplerReport("nuts", 10, 1.0, 0.5, divergences=0).numbers
         {'steps': 10, 'temperature': 1.0, 'step_size': 0.5, 'gradients': 0, 'divergences': 0}
         """
-        found = self._asdict()
-        del found["sampler"], found["density"]
-        return {name: value for name, value in found.items() if value is not None}
+        words = ("sampler", "density")
+        return {n: v for n, v in self._asdict().items() if n not in words and v is not None}
 
 
 class Sampler(eqx.Module):
@@ -210,6 +214,25 @@ class Sampler(eqx.Module):
         number of steps since the last call.
         """
         return states
+
+    @property
+    def chunk(self) -> int:
+        """Steps that are compiled as a whole; a draw may need several such chunks."""
+        return self.thinning
+
+    @property
+    def compiled(self) -> "Sampler":
+        """The sampler without settings that its steps do not depend on, to be compiled once."""
+        return self
+
+    @property
+    def settled(self) -> bool:
+        """Whether chains go on from the state in which an earlier run of the sampler left them."""
+        return False
+
+    def prolonged(self) -> "Sampler":
+        """The sampler of a run that begins where another ended, and is twice as long."""
+        return replace(self, thinning=2 * self.thinning)
 
     def relocate(self, state: State, position: Vector) -> State:
         """The state after something else (a Gibbs step) has moved the chain."""

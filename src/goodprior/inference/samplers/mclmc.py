@@ -1,5 +1,6 @@
 """Microcanonical Langevin Monte Carlo by BlackJAX: one gradient of all rows in each step."""
 
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
@@ -27,6 +28,8 @@ LEARNING_RATE = 0.03  # of the descent, in units of the prior's scales
 SHARED = 0.7  # after so much of the adaptation all chains have the same step size
 AVERAGED = 0.85  # over what follows the step size is averaged
 FIRST_STEP = 3e-3  # in units of the square root of the dimension
+CHUNK = 20  # steps at most
+RESETTLING = 200  # steps of burn-in, where chains go on from an earlier run
 REFUSED = 1000.0  # a step with an energy error of so many times the asked one is not made
 LONGEST = 50.0  # a step counts for at most so many times the asked energy error
 
@@ -70,17 +73,21 @@ class MCLMC(Sampler):
         Steps before the first draw, and between two draws.
     window
         Steps of burn-in between two adaptations.
+    settled
+        Whether chains go on from an earlier run: there is no descent then, and burn-in adapts the
+        step size alone.
 
     Examples
     --------
     >>> MCLMC(energy_error=1e-4).thinning
-    40
+    20
     """
 
     energy_error: float = eqx.field(static=True, default=5e-4)
     burn_in: int = eqx.field(static=True, default=800)
-    thinning: int = eqx.field(static=True, default=40)
+    thinning: int = eqx.field(static=True, default=20)
     window: int = eqx.field(static=True, default=20)
+    settled: bool = eqx.field(static=True, default=False)  # type: ignore[override]
     batch_size: int | None = eqx.field(static=True, default=None, init=False)
     name: ClassVar[str] = "mclmc"
     probe_every: ClassVar[int] = 5
@@ -91,6 +98,14 @@ class MCLMC(Sampler):
         checks.positive("energy_error", self.energy_error)
         checks.whole("burn_in", self.burn_in, least=2)
         checks.whole("window", self.window)
+
+    @property
+    def chunk(self) -> int:
+        return min(self.thinning, CHUNK)
+
+    @property
+    def compiled(self) -> "MCLMC":
+        return replace(self, thinning=1)
 
     @property
     def pool_every(self) -> int:
@@ -104,9 +119,14 @@ class MCLMC(Sampler):
                 "resamples: use the noncentred form of it, prior.in_form('noncentred')"
             )
 
+    def prolonged(self) -> "MCLMC":
+        burn_in = min(self.burn_in, RESETTLING)
+        return replace(self, thinning=2 * self.thinning, burn_in=burn_in, settled=True)
+
     @property
     def _descent(self) -> int:
-        return max(1, self.burn_in // DESCENT)
+        """Steps of it; the first one only finds the gradient."""
+        return 0 if self.settled else max(1, self.burn_in // DESCENT)
 
     def init(self, key: PRNGKeyArray, position: Vector) -> State:
         """A chain before its burn-in; the momentum is drawn here, the gradient found there."""
@@ -212,7 +232,8 @@ class MCLMC(Sampler):
             return states
         begin, length = max(step - since, self._descent), self.burn_in - self._descent
         before, now = (begin - self._descent) / length, (step - self._descent) / length
-        return _adapted(states, groups, step - begin, self.energy_error, before, now)
+        scales = None if self.settled else groups
+        return _adapted(states, scales, step - begin, self.energy_error, before, now)
 
     def summary(
         self,
@@ -237,9 +258,12 @@ class MCLMC(Sampler):
 
 
 def _adapted(
-    states: State, groups: Array, steps: int, asked: float, before: float, now: float
+    states: State, groups: Array | None, steps: int, asked: float, before: float, now: float
 ) -> State:
-    """The states after a window of so many steps, from `before` to `now` of the adaptation."""
+    """The states after a window of so many steps, from `before` to `now` of the adaptation.
+
+    Scales are those of groups of coordinates (None: they stay).
+    """
     found = states.energy / steps
     if before > SHARED:
         found = found.mean()
@@ -248,7 +272,7 @@ def _adapted(
     if now > SHARED:
         step_size = jnp.full_like(step_size, jnp.exp(jnp.log(step_size).mean()))
     inverse_mass, square = states.inverse_mass, states.square
-    if before < 0.25 <= now or before < 0.5 <= now:
+    if groups is not None and (before < 0.25 <= now or before < 0.5 <= now):
         sizes = jnp.bincount(groups)
         pooled = jnp.bincount(groups, square.mean(0)) / sizes
         new = 1 / jnp.sqrt(pooled + 1e-12 * pooled.mean())[groups]

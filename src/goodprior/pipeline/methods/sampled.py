@@ -43,10 +43,11 @@ class Sampled(Method):
     collapse
         Whether the last layer's weights are integrated out, where that can be done.
     rhat, ess
-        A run that does not say how many draws goes on until R-hat of all probed values is at most
-        so much, and their effective sample size at least so much (None: it does not).
-    most_draws
-        So many of each chain end it in any case.
+        A run that does not say how many draws is followed by one of twice the length, which begins
+        where it ended and whose draws are kept instead, until R-hat of all probed values is at most
+        so much, and their effective sample size at least so much (None: it is not).
+    most_work
+        Steps of a chain times rows: no further run is begun that would exceed it.
 
     Examples
     --------
@@ -61,20 +62,20 @@ class Sampled(Method):
     collapse: bool = False
     rhat: float | None = None
     ess: float | None = None
-    most_draws: int = 100
+    most_work: float = 2e7
 
     def __post_init__(self):
         if self.rhat is not None and not self.rhat > 1:
             raise ValueError(f"rhat must be above 1, got {self.rhat!r}")
         if self.ess is not None:
             checks.positive("ess", self.ess)
-        checks.whole("most_draws", self.most_draws)
+        checks.positive("most_work", self.most_work)
 
     @classmethod
     def by(cls, sampler: Sampler, *, start: Literal["mode", "prior"] = "mode") -> "Sampled":
         """Chains of this sampler as it is; for MCLMC, as in the method of that name."""
         if isinstance(sampler, MCLMC):
-            return cls(Only(sampler), "prior", collapse=True, rhat=1.05, ess=400.0)
+            return cls(Only(sampler), "prior", 8, 50, collapse=True, rhat=1.05, ess=400.0)
         return cls(Only(sampler), start)
 
     @property
@@ -101,43 +102,44 @@ class Sampled(Method):
 
         A posterior to go on from, or one that the checkpoint kept, is taken up where it was left.
         """
-        before = run.resume or run.hooks.checkpoint.get("sampling", run.problem.network)
         start = self._start(run) if run.resume is None and self.start == "mode" else None
         candidates = self.candidates(run.problem.rows)
+        if run.resume is not None:
+            return self._sample(run, _as_it_was(candidates, run.resume), start)
+        before = run.hooks.checkpoint.get("sampling", run.problem.network)
         if before is not None:  # go on with the step that it had
             known = before.report.step_size
             candidates = tuple(s for s in candidates if _step_size(s) <= known) or candidates[-1:]
         for sampler in candidates[:-1]:
             try:
-                found = self._sample(run, sampler, start, before)
+                found = self._sample(run, sampler, start)
             except SamplingError:
                 found = None
             if found is not None:
                 too_hot = (found.report.kinetic_temperature or 0) > MAX_KINETIC_TEMPERATURE
-                if not too_hot or run.resume is not None or run.hooks.deadline.reason:
+                if not too_hot or run.hooks.deadline.reason:
                     return found
-            before = None  # a shorter step begins anew
-        return self._sample(run, candidates[-1], start, before)
+            run.hooks.checkpoint.drop("sampling")  # a shorter step begins anew
+        return self._sample(run, candidates[-1], start)
 
-    def _sample(
-        self, run: Run, sampler: Sampler, start: Posterior | None, before: Posterior | None
-    ) -> Posterior:
-        """One run of the chains, which goes on until it is good, if it may.
-
-        It is looked at only after multiples of the first number of draws, so that a run that was
-        interrupted is as long as one that was not.
-        """
+    def _sample(self, run: Run, sampler: Sampler, start: Posterior | None) -> Posterior:
+        """Runs of the chains, each twice as long as the one before, until one is good."""
         assert run.prior is not None
         collapse = self.collapse and Collapsed.refuses(run.prior, run.problem.likelihood) is None
+        found = _sample(run, sampler, start, collapse, "sampling")
         if not run.open_ended or (self.rhat is None and self.ess is None):
-            return _sample(run, sampler, start, before, collapse)
-        known = 0 if before is None else before.draws_per_chain
-        wanted = max(1, -(-known // run.draws)) * run.draws
-        while True:
-            found = _sample(run._replace(draws=wanted), sampler, start, before, collapse)
-            if run.hooks.deadline.reason or wanted >= self.most_draws or not self.unmet(found):
-                return found
-            before, wanted = found, wanted + run.draws
+            return found
+        number, spent = 1, found.report.steps
+        while self.unmet(found) and not run.hooks.deadline.reason:
+            sampler, number = sampler.prolonged(), number + 1
+            spent += sampler.burn_in + run.draws * sampler.thinning
+            if spent * run.problem.rows > self.most_work:
+                break
+            longer = _sample(run, sampler, found, collapse, f"sampling-{number}")
+            if longer.draws_per_chain < run.draws // 2:  # the deadline came too early for it
+                break
+            found = longer
+        return found
 
     def unmet(self, posterior: Posterior | LaplacePosterior) -> str | None:
         if not isinstance(posterior, Posterior) or posterior.probe.shape[1] < 4:
@@ -149,8 +151,8 @@ class Sampled(Method):
             missed.append(f"the effective sample size is {found.ess.min():.0f} ({self.ess:g})")
         if not missed:
             return None
-        draws = posterior.draws_per_chain
-        return f"{' and '.join(missed)} after {draws} draws of each chain: sample_more goes on"
+        steps = posterior.report.steps
+        return f"{' and '.join(missed)} after {steps} steps of each chain: sample_more goes on"
 
     def _start(self, run: Run) -> Posterior:
         """A mode for each chain."""
@@ -194,15 +196,21 @@ def _step_size(sampler: Sampler) -> float:
     return getattr(sampler, "step_size", 0.0)
 
 
+def _as_it_was(candidates: tuple[Sampler, ...], posterior: Posterior) -> Sampler:
+    """The sampler that drew a posterior: one of these, with the lengths that it had."""
+    report = posterior.report
+    known = [s for s in candidates if _step_size(s) <= report.step_size] or candidates[-1:]
+    if report.burn_in is None or report.thinning is None:
+        return known[0]
+    return replace(known[0], burn_in=report.burn_in, thinning=report.thinning)
+
+
 def _sample(
-    run: Run,
-    sampler: Sampler,
-    start: Posterior | None,
-    before: Posterior | None,
-    collapse: bool,
+    run: Run, sampler: Sampler, start: Posterior | None, collapse: bool, stage: str
 ) -> Posterior:
     """One run of the chains, with progress, checkpoints and the deadline."""
     problem, hooks, rhat = run.problem, run.hooks, _RunningRhat()
+    before = run.resume or hooks.checkpoint.get(stage, problem.network)
     least = sampler.burn_in + 4 * sampler.thinning
     assert run.prior is not None
     with hooks.tracking("sampling the posterior") as track:
@@ -214,14 +222,14 @@ def _sample(
 
         def on_chunk(posterior: Posterior) -> None:
             rhat.look(posterior)
-            hooks.checkpoint.put_sometimes("sampling", posterior)
+            hooks.checkpoint.put_sometimes(stage, posterior)
 
         posterior = sample_posterior(
             run.prior,
             problem.likelihood,
             problem.X,
             problem.y,
-            key=stage_key(run.key, "sample"),
+            key=stage_key(run.key, "sample" if stage == "sampling" else stage),
             sampler=sampler,
             chains=run.chains,
             draws=run.draws,
@@ -234,7 +242,7 @@ def _sample(
             on_progress=on_progress,
             on_chunk=on_chunk if hooks.checkpoint.folder or hooks.verbose else None,
         )
-    hooks.checkpoint.put("sampling", posterior)
+    hooks.checkpoint.put(stage, posterior)
     return posterior
 
 
