@@ -105,6 +105,13 @@ def positive(name: str, value: object) -> float:
     return float(value)
 
 
+def above_one(name: str, value: object) -> float:
+    """A finite number above one."""
+    if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 1):
+        raise ValueError(f"{name} must be a finite number above one, got {value!r}")
+    return float(value)
+
+
 def whole(name: str, value: int, *, least: int = 1) -> int:
     """A whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:

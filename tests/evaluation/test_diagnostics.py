@@ -1,9 +1,10 @@
+import equinox as eqx
 import jax
 import numpy as np
 import pytest
 
 from goodprior.evaluation import diagnose
-from goodprior.inference import Gaussian, Posterior, SamplerReport
+from goodprior.inference import Gaussian, Heteroscedastic, Posterior, SamplerReport
 from goodprior.networks import Dense
 from goodprior.priors import GaussianPrior
 from tests.monte_carlo import LIMIT
@@ -53,6 +54,35 @@ def test_only_the_values_in_which_chains_differ_are_counted():
     assert (found.rhat[:3] > 1.1).all()
     assert (found.rhat[3:] < 1.02).all()
     assert any("50%" in text for text in found.warnings)
+
+
+def test_functions_and_noise_are_told_apart():
+    apart = _independent()
+    apart[0, :, 3:] += 5
+    posterior = eqx.tree_at(lambda p: p.likelihood, _posterior(apart), Heteroscedastic())
+    found = diagnose(posterior)
+    assert found.summary["rhat_functions"] < 1.02
+    assert found.summary["rhat_noise"] == found.summary["rhat_max"] > 1.1
+    assert any(
+        "0% of the probed function values and 100% of the noise" in t for t in found.warnings
+    )
+    assert not found.converged
+
+
+def test_limits_can_be_set():
+    posterior = _posterior(_autoregressive(0.9, times=1000))
+    found = diagnose(posterior)
+    assert found.converged
+    assert not diagnose(posterior, min_ess=1e4).converged
+    assert not diagnose(posterior, max_rhat=1 + 1e-6).converged
+    assert any("expected at least 10000" in t for t in diagnose(posterior, min_ess=1e4).warnings)
+
+
+def test_a_spread_that_changes_slowly_is_seen_in_the_tails():
+    spread = np.exp(_autoregressive(0.99))
+    found = diagnose(_posterior(spread * _independent(times=4000)))
+    assert (found.ess_tail < found.ess / 2).all()
+    assert found.summary["ess_tail_min"] == found.ess_tail.min()
 
 
 def test_effective_sample_size_of_an_autoregression_has_its_closed_form():

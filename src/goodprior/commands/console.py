@@ -69,12 +69,7 @@ def error_text(error: Exception) -> str:
 
 @contextmanager
 def report_warnings() -> Iterator[list[str]]:
-    """Print each warning for users once on stderr, and collect them in the list that is yielded.
-
-    Warnings of convergence are left out: commands print diagnostics after a fit.
-    """
-    from sklearn.exceptions import ConvergenceWarning
-
+    """Print each warning for users once on stderr, and collect them in the list that is yielded."""
     printed: list[str] = []
 
     def show(message: Any, *_: Any, **__: Any) -> None:
@@ -85,7 +80,6 @@ def report_warnings() -> Iterator[list[str]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.showwarning = show
         yield printed
 

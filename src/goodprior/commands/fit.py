@@ -73,7 +73,6 @@ def fit(
         }
         table = read_training_table(data, target, drop or [], impute, task.value)
         say(describe_table(table))
-        say(_describe_belief(settings, table))
         if quick:
             say(f"--quick, for a first look only: {_describe_quick(method)}")
         prepare()
@@ -81,8 +80,6 @@ def fit(
     with report_errors(f"stopped; the model is saved: {out}"), report_warnings():
         run = {"seed": seed, "quick": quick, "seconds": time.monotonic() - started}
         result = fit_result(model, table, warned) | run | {"out": str(out)}
-        for text in result["convergence"]:
-            typer.echo(f"warning: {text}", err=True)
         say(f"{summary_text(result)}\n{next_steps(result, data, checkpoint)}")
         if as_json:
             print_json(result)
@@ -106,32 +103,8 @@ def _fit_and_save(
     estimator: Any = BNNRegressor if table.task == "regression" else BNNClassifier
     model = estimator(**settings)
     model.fit(table.inputs, table.targets, checkpoint=checkpoint)
-    model.columns_ = table.to_dict()
-    model.save(out)
+    model.save(out, columns=table.to_dict())
     return model
-
-
-def _describe_belief(settings: dict[str, Any], table: "TrainingTable") -> str:
-    """The belief in words, before any work begins; what is wrong with it is an error here."""
-    from goodprior.beliefs.spec import parse_belief
-    from goodprior.data import Scaling
-    from goodprior.priors import is_matched
-
-    spec, prior, method = (settings[name] for name in ("belief", "prior", "method"))
-    scaling = Scaling.fit(table.inputs, table.targets if table.task == "regression" else None)
-    names = list(table.inputs.columns)
-    if spec == "fit":
-        if table.task != "regression":
-            raise ValueError("--belief fit is for targets that are numbers")
-        return "belief: will be fitted to the rows, so that it has seen the targets"
-    text = f"belief: {parse_belief(spec, scaling, names, task=table.task, outputs=1)}"
-    if method == "ensemble":
-        return f"{text}\n  (an ensemble makes no use of it)"
-    if method == "fbnn" and spec is None:
-        return "belief: a Gaussian process that will be fitted to the rows"
-    if method == "fbnn" or is_matched(prior):
-        return text
-    return f"{text}\n  (the prior {prior} makes no use of it)"
 
 
 def _quick(method: MethodName) -> dict[str, Any]:

@@ -70,16 +70,14 @@ def next_steps(result: dict[str, Any], data: Path, checkpoint: Path | None) -> s
     model = quote(result["out"])
     lines = [f"model: {result['out']}"]
     if result["stopped"]:
-        more = (
-            "the same command goes on from there"
+        lines.append(
+            "  to go on from here: the same command"
             if checkpoint
-            else "with --checkpoint FOLDER the same command could go on from there"
+            else "  with --checkpoint FOLDER the same command could go on from here"
         )
-        lines.append(f"  sampling ended early because {result['stopped']}; {more}")
     elif result["convergence"]:
-        longer = (
-            "leave out --quick" if result["quick"] else f"--draws {4 * result['draws_per_chain']}"
-        )
+        seconds = max(60, round(4 * result["seconds"], -1))
+        longer = "leave out --quick" if result["quick"] else f"--budget {seconds:.0f}"
         lines.append(f"  to sample longer: {longer}")
     lines.append(f"next:  goodprior show {model} {quote(str(data))} --out report.html")
     lines.append(f"       goodprior predict {model} NEW.csv --out predictions.csv")

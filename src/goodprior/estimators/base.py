@@ -1,5 +1,6 @@
 """What regressor and classifier share: they validate, build a `Problem` and read a `Fit`."""
 
+import sys
 import warnings
 from abc import abstractmethod
 from os import PathLike
@@ -27,12 +28,13 @@ from goodprior.pipeline import (
     Method,
     ObservationModel,
     Problem,
+    Target,
     fit_posterior,
     fit_prior,
 )
 from goodprior.pipeline.checkpoint import Checkpoint
 from goodprior.pipeline.deadline import Deadline
-from goodprior.priors import Prior
+from goodprior.priors import Prior, is_matched
 
 Fitted = TypeVar("Fitted", bound="BNN")
 
@@ -97,6 +99,8 @@ class BNN(PriorDraws, PosteriorDraws, Settings):
         row_weights = None if sample_weight is None else np.asarray(sample_weight, float)
         problem = self._problem(X, numbers, method, row_weights=row_weights)
         refuse(method.refuses(problem))
+        if self.verbose and method.has_prior and is_matched(self.prior):
+            print(f"belief: {self.belief_}", file=sys.stderr)
         use_all_cores()
         keep_compiled_programs()
         keep = Checkpoint(checkpoint)
@@ -109,10 +113,11 @@ class BNN(PriorDraws, PosteriorDraws, Settings):
                 key=key,
                 chains=self.chains,
                 draws=self.draws,
+                target=Target(float(self.rhat), float(self.ess)),
                 temperature=self.temperature,
                 hooks=Hooks(bool(self.verbose), keep, end),
             )
-        self._read(fit, problem, method)
+        self._read(fit, problem)
         self._remember_match(problem, key, fit.history)
         self._continuation = _Continuation(problem, method, fit, key)
         if self.verbose and self._matched is not None:
@@ -180,7 +185,7 @@ class BNN(PriorDraws, PosteriorDraws, Settings):
                 hooks=Hooks(bool(self.verbose), deadline=end),
                 resume=go_on.fit,
             )
-        self._read(fit, go_on.problem, go_on.method)
+        self._read(fit, go_on.problem)
         self._continuation = go_on._replace(fit=fit)
         return self
 
@@ -231,7 +236,7 @@ class BNN(PriorDraws, PosteriorDraws, Settings):
             row_weights=row_weights,
         )
 
-    def _read(self, fit: Fit, problem: Problem, method: Method) -> None:
+    def _read(self, fit: Fit, problem: Problem) -> None:
         """Keep what was found, and say how the draws are."""
         vars(self).pop("prior_", None)
         if fit.prior is not None:
@@ -251,8 +256,7 @@ class BNN(PriorDraws, PosteriorDraws, Settings):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        unmet = method.resolve(problem).unmet(fit.posterior)
-        for text in [*([] if unmet is None else [unmet]), *self.diagnostics_.warnings]:
+        for text in self.diagnostics_.warnings:
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
     def _remember_match(self, problem: Problem, key: PRNGKeyArray, history: History | None) -> None:

@@ -25,7 +25,7 @@ FITTED = (
 )
 
 
-def save(thing: Any, path: str | PathLike[str]) -> None:
+def save(thing: Any, path: str | PathLike[str], columns: dict[str, Any] | None = None) -> None:
     """Write a fitted estimator, or a matched prior, to a `.safetensors` file.
 
     The file is replaced as a whole or not at all. Data are not in it, draws are.
@@ -38,6 +38,8 @@ def save(thing: Any, path: str | PathLike[str]) -> None:
         raise ValueError(f"only priors, {' and '.join(ESTIMATORS)} can be saved, not {name}")
     check_is_fitted(thing)
     fitted = {key: getattr(thing, key) for key in FITTED if hasattr(thing, key)}
+    if columns is not None:
+        fitted["columns_"] = columns
     for key in ("classes_", "feature_names_in_"):
         if key in fitted and fitted[key].dtype == object:
             fitted[key] = fitted[key].astype(str)

@@ -30,6 +30,8 @@ class PosteriorDraws:
     posterior_: Any  # a `Posterior`, or a `LaplacePosterior`
     scaling_: Scaling
     random_state: Any
+    rhat: Any
+    ess: Any
     _continuation: Any = None
 
     @abstractmethod
@@ -91,15 +93,17 @@ class PosteriorDraws:
             )
         return loo(self._log_likelihoods(self._check_new(X), self._known_targets(y)))
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, columns: dict[str, Any] | None = None) -> None:
         """Write the fitted model to a `.safetensors` file; `goodprior.load` reads it.
 
         Parameters
         ----------
         path
             Of the file, which is replaced as a whole or not at all.
+        columns
+            How columns of a table became inputs; the model that is read has it as `columns_`.
         """
-        save(self, path)
+        save(self, path, columns)
 
     def to_datatree(self) -> "DataTree":
         """The draws as an `xarray.DataTree`, for ArviZ or, by its `to_netcdf`, for a file.
@@ -137,7 +141,7 @@ class PosteriorDraws:
         """Whether to trust the draws, where there are enough to say."""
         if not self._is_sampled or self.posterior_.probe.shape[1] < 4:
             return None
-        return diagnose(self.posterior_)
+        return diagnose(self.posterior_, max_rhat=float(self.rhat), min_ess=float(self.ess))
 
     def _log_likelihoods(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The log density of each row under each draw, on the targets' own scale."""

@@ -34,7 +34,7 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
     method
         A name or an object with settings of its own. `mclmc`, `MCLMC(...)`, `sghmc`, `SGHMC(...)`,
         and `nuts`, `NUTS(...)`, sample the posterior; the first integrates the last layer out where
-        the noise is Gaussian, and goes on until R-hat and effective sample size are good. Others
+        the noise is Gaussian. Others
         approximate it: `laplace`, `Laplace(...)`, a Gaussian around the mode, for the priors `fg`
         and `gpi-g`; `fbnn`, `FBNN(...)`, variational functions under a belief with a density (None
         fits one to the rows), without a prior over weights; `ensemble`, `Ensemble(...)`, several
@@ -57,8 +57,12 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
     match_schedule
         A `MatchSchedule`: steps and draws of the match (None: the distance's own).
     chains, draws
-        How many chains, and draws of each (None: the method's own numbers; `mclmc` then goes on
-        until R-hat is at most 1.05 and the effective sample size at least 400).
+        How many chains, and draws of each (None: the method's own numbers).
+    rhat, ess
+        Of draws that are to be trusted, over function values and noise. Where `draws` is None,
+        samplers go on in ever longer runs until R-hat is at most `rhat` and the effective sample
+        size at least `ess`, or until `budget` ends it, or a limit on the work (about a minute for a
+        thousand rows on two cores). `fit` warns where draws have not got there.
     temperature
         Of the posterior.
     budget

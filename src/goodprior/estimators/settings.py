@@ -23,7 +23,7 @@ class Settings(BaseEstimator):
 
     # Settings that some methods take no notice of.
     _METHOD_SETTINGS: ClassVar[tuple[str, ...]] = (
-        *("prior", "belief", "chains", "draws", "temperature", "budget"),
+        *("prior", "belief", "chains", "draws", "rhat", "ess", "temperature", "budget"),
     )
 
     prior: Any = "gpi-g"
@@ -38,6 +38,8 @@ class Settings(BaseEstimator):
     match_schedule: Any = None
     chains: Any = None
     draws: Any = None
+    rhat: Any = 1.05
+    ess: Any = 400
     temperature: Any = 1.0
     budget: Any = None
     keep_rows: Any = False
@@ -90,6 +92,8 @@ class Settings(BaseEstimator):
         return [
             _problem(checks.whole, "chains", self.chains) if self.chains is not None else None,
             _problem(checks.whole, "draws", self.draws) if self.draws is not None else None,
+            _problem(checks.above_one, "rhat", self.rhat),
+            _problem(checks.positive, "ess", self.ess),
             _problem(checks.positive, "temperature", self.temperature),
             _problem(checks.positive, "budget", self.budget) if self.budget is not None else None,
             None if isinstance(self.prior, Prior) else _word("prior", self.prior, PAPER_NAMES),

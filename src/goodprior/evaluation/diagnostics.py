@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from arviz_stats.base.array import array_stats
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
+from goodprior.inference.likelihoods import Heteroscedastic
 from goodprior.inference.posterior import Posterior
 from goodprior.inference.samplers.base import SamplerReport
 
 MAX_RHAT = 1.1
-MIN_ESS = 100
+MIN_ESS = 100.0
 ENERGY_BAND = 4.0  # a larger energy error than so many times the asked one is too large
 MAX_KINETIC_TEMPERATURE = 10.0  # relative to the expected one; draws beyond are not to be trusted
 
@@ -26,34 +27,53 @@ class Diagnostics:
     Attributes
     ----------
     rhat
-        Rank-normalised R-hat of each probed function value; NaN with a single chain.
-    ess
-        Bulk effective sample size.
+        Rank-normalised R-hat of each probed value; NaN with a single chain.
+    ess, ess_tail
+        Effective sample size, in the bulk and in the tails.
     mcse
         Monte Carlo standard error of the posterior mean, in posterior standard deviations.
+    is_noise
+        Which values are log noise variances; the others are function values.
     sampler
         What the sampler reports: temperatures, divergences and so on.
     chains
         How many there are.
+    max_rhat, min_ess
+        What draws that are to be trusted have.
     """
 
     rhat: Float[np.ndarray, " values"]
     ess: Float[np.ndarray, " values"]
+    ess_tail: Float[np.ndarray, " values"]
     mcse: Float[np.ndarray, " values"]
+    is_noise: Bool[np.ndarray, " values"]
     sampler: SamplerReport
     chains: int
+    max_rhat: float = MAX_RHAT
+    min_ess: float = MIN_ESS
 
     @property
     def summary(self) -> dict[str, int | float]:
         """The worst and median figures, and the sampler's numbers, by name."""
+        of_each = {
+            "rhat_functions": float(self.rhat[~self.is_noise].max()),
+            "rhat_noise": float(self.rhat[self.is_noise].max(initial=0)),
+        }
         return {
             "rhat_max": float(self.rhat.max()),
             "rhat_median": float(np.median(self.rhat)),
+            **(of_each if self.is_noise.any() else {}),
             "ess_min": float(self.ess.min()),
             "ess_median": float(np.median(self.ess)),
+            "ess_tail_min": float(self.ess_tail.min()),
             "mcse_max": float(self.mcse.max()),
             **self.sampler.numbers,
         }
+
+    @property
+    def converged(self) -> bool:
+        """Whether chains agree, and have moved enough, for the draws to be trusted."""
+        return self.chains > 1 and not any(self._convergence())
 
     @property
     def warnings(self) -> list[str]:
@@ -61,7 +81,7 @@ class Diagnostics:
         return [*self._convergence(), *self._sampler()]
 
     def _convergence(self) -> Iterator[str]:
-        high = ~(self.rhat <= MAX_RHAT)  # NaN, from chains that do not move, is as bad
+        high = ~(self.rhat <= self.max_rhat)  # NaN, from chains that do not move, is as bad
         if self.chains < 2:
             yield (
                 "R-hat needs at least two chains and there is one, so convergence is unknown: "
@@ -71,14 +91,22 @@ class Diagnostics:
             finite = self.rhat[np.isfinite(self.rhat)]
             found = f"up to {finite.max():.2f}" if len(finite) else "undefined"
             yield (
-                f"R-hat is {found} (expected at most {MAX_RHAT}) and too high for "
-                f"{high.mean():.0%} of the probed function values: increase draws or thinning"
+                f"R-hat is {found} (expected at most {self.max_rhat:g}) and too high for "
+                f"{self._share(high)}: chains do not agree yet, so error bars are provisional; "
+                "sample longer"
             )
-        if (self.ess < MIN_ESS).any():
+        if (self.ess < self.min_ess).any():
             yield (
                 f"the effective sample size is as low as {self.ess.min():.0f} (expected at least "
-                f"{MIN_ESS}), so quantiles are rough: increase draws or thinning"
+                f"{self.min_ess:g}), so quantiles are rough: sample longer"
             )
+
+    def _share(self, bad: np.ndarray) -> str:
+        """How many of the values are bad, in words."""
+        functions = f"{bad[~self.is_noise].mean():.0%} of the probed function values"
+        if not self.is_noise.any():
+            return functions
+        return f"{functions} and {bad[self.is_noise].mean():.0%} of the noise levels"
 
     def _sampler(self) -> Iterator[str]:
         asked, middle = self.sampler.temperature, self.sampler.temperature_50
@@ -113,13 +141,17 @@ class Diagnostics:
         return "\n".join(lines + [f"warning: {text}" for text in self.warnings])
 
 
-def diagnose(posterior: Posterior) -> Diagnostics:
+def diagnose(
+    posterior: Posterior, *, max_rhat: float = MAX_RHAT, min_ess: float = MIN_ESS
+) -> Diagnostics:
     """R-hat, effective sample size and Monte Carlo error of the probed function values.
 
     Parameters
     ----------
     posterior
         What a sampler returned; its probe trace is used.
+    max_rhat, min_ess
+        What draws that are to be trusted have.
 
     Returns
     -------
@@ -160,7 +192,17 @@ def diagnose(posterior: Posterior) -> Diagnostics:
         return Diagnostics(
             rhat=np.asarray(array_stats.rhat(values)),
             ess=np.asarray(array_stats.ess(values)),
+            ess_tail=np.asarray(array_stats.ess(values, method="tail", prob=(0.05, 0.95))),
             mcse=np.asarray(array_stats.mcse(values)) / np.where(std > 0, std, 1.0),
+            is_noise=_is_noise(posterior, len(values)),
             sampler=posterior.report,
             chains=len(trace),
+            max_rhat=max_rhat,
+            min_ess=min_ess,
         )
+
+
+def _is_noise(posterior: Posterior, values: int) -> np.ndarray:
+    """Which probed values are log noise variances: the latter half, where the network says them."""
+    learned = isinstance(posterior.likelihood, Heteroscedastic)
+    return np.arange(values) >= (values // 2 if learned else values)

@@ -167,8 +167,12 @@ class Chains:
                 temperature=float(self.density.temperature),
                 gradient_variance=variance,
             )
-        lengths = {"burn_in": self.sampler.burn_in, "thinning": self.sampler.thinning}
-        return report._replace(density=self.density.name, **lengths)
+        return report._replace(
+            density=self.density.name,
+            burn_in=self.sampler.burn_in,
+            thinning=self.sampler.thinning,
+            batch_size=self.batch_size,
+        )
 
 
 def _mesh(chains: int) -> Mesh:

@@ -155,7 +155,7 @@ def _one_chain(
         if data is not None and picked is None:  # else a key that minibatches have used is free
             latent = program.density.complete(key_complete, latent, *data.batch)
             chain = chain._replace(held=coordinates.split(latent)[1])
-        return chain, outputs(prior.weights(latent), probe_x).ravel()
+        return chain, outputs(prior.weights(latent), probe_x).T.ravel()  # output after output
 
     return jax.lax.scan(go, chain, (stretches, picked))
 

@@ -14,6 +14,7 @@ from goodprior.pipeline.methods import (
     Laplace,
     Method,
     Sampled,
+    Target,
     parse_method,
 )
 from goodprior.pipeline.network import NetworkSpec
@@ -33,6 +34,7 @@ __all__ = [
     "ObservationModel",
     "Problem",
     "Sampled",
+    "Target",
     "fit_posterior",
     "fit_prior",
     "parse_method",

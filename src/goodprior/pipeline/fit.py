@@ -16,7 +16,7 @@ from goodprior.matching.match import History
 from goodprior.networks import MLP, Architecture
 from goodprior.pipeline.hooks import Hooks
 from goodprior.pipeline.keys import stage_key
-from goodprior.pipeline.methods import Method, Run, parse_method
+from goodprior.pipeline.methods import Method, Run, Target, parse_method
 from goodprior.pipeline.problem import Problem
 from goodprior.priors import (
     HierarchicalPrior,
@@ -65,6 +65,7 @@ def fit_posterior(
     key: PRNGKeyArray,
     chains: int | None = None,
     draws: int | None = None,
+    target: Target | None = None,
     temperature: float = 1.0,
     hooks: Hooks | None = None,
     resume: Fit | None = None,
@@ -80,8 +81,9 @@ def fit_posterior(
     key
         Of all random numbers; each stage folds in its name.
     chains, draws
-        How many chains, and draws of each (None: the method's own, which may depend on what it
-        finds).
+        How many chains, and draws of each (None: the method's own).
+    target
+        What the draws are to have: samplers go on, unless `draws` are given, until they have it.
     temperature
         Of the posterior.
     hooks
@@ -121,7 +123,7 @@ def fit_posterior(
         key,
         hooks,
         resume.posterior if resume and isinstance(resume.posterior, Posterior) else None,
-        open_ended=draws is None,
+        target if draws is None else None,
     )
     return Fit(prior, history, method.fit(run), problem.belief, hooks.deadline.reason)
 

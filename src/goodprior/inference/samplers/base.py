@@ -97,8 +97,8 @@ class SamplerReport(NamedTuple):
         The one that the step size was adapted to.
     density
         Which density was sampled, in words.
-    burn_in, thinning
-        Steps before the first draw, and between two draws.
+    burn_in, thinning, batch_size
+        Steps before the first draw, and between two draws; rows in each (None: all).
     """
 
     sampler: str
@@ -118,6 +118,7 @@ class SamplerReport(NamedTuple):
     density: str = "all weights"
     burn_in: int | None = None
     thinning: int | None = None
+    batch_size: int | None = None
 
     @property
     def numbers(self) -> dict[str, int | float]:

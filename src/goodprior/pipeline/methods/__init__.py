@@ -1,7 +1,7 @@
 """Methods: what turns a problem and a prior into a posterior, each with its own defaults."""
 
 from goodprior import storage
-from goodprior.pipeline.methods.base import Method, Run
+from goodprior.pipeline.methods.base import Method, Run, Target
 from goodprior.pipeline.methods.ensemble import Ensemble
 from goodprior.pipeline.methods.fbnn import FBNN
 from goodprior.pipeline.methods.laplace import Laplace
@@ -19,6 +19,7 @@ __all__ = [
     "Method",
     "Run",
     "Sampled",
+    "Target",
     "parse_method",
 ]
 

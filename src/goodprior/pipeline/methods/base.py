@@ -15,6 +15,13 @@ from goodprior.priors import Prior
 from goodprior.priors.hierarchical import Form
 
 
+class Target(NamedTuple):
+    """The R-hat and the effective sample size of draws that are to be trusted."""
+
+    rhat: float
+    ess: float
+
+
 class Run(NamedTuple):
     """All that a method works with.
 
@@ -32,8 +39,9 @@ class Run(NamedTuple):
         Progress, checkpoint and deadline.
     resume
         A posterior whose chains go on.
-    open_ended
-        Whether the method may go on after so many draws, where it finds that they are too few.
+    target
+        What draws are to have; where they do not, the run is followed by a longer one (None: it is
+        not).
     """
 
     problem: Problem
@@ -44,7 +52,7 @@ class Run(NamedTuple):
     key: PRNGKeyArray
     hooks: Hooks
     resume: Posterior | None = None
-    open_ended: bool = False
+    target: Target | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,8 @@ class Method(ABC):
 
     name: ClassVar[str]
     uses: ClassVar[frozenset[str]] = frozenset(
-        {"prior", "belief", "chains", "draws", "temperature", "budget", "sample_weight"}
+        {"prior", "belief", "temperature", "sample_weight"}
+        | {"chains", "draws", "rhat", "ess", "budget"}
     )
     has_prior: ClassVar[bool] = True
     prior_form: ClassVar[Form | None] = None  # of hierarchical priors; None: the problem's
@@ -99,10 +108,6 @@ class Method(ABC):
     def resolve(self, problem: Problem) -> "Method":
         """The method for this problem: itself, but for one that chooses among others."""
         return self
-
-    def unmet(self, posterior: Posterior | LaplacePosterior) -> str | None:
-        """What the method aimed at and did not reach, in words (None: nothing)."""
-        return None
 
     def prepare(self, problem: Problem, key: PRNGKeyArray) -> Problem:
         """The problem with what the method itself finds in the rows before it begins."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from goodprior import checks
-from goodprior.baselines import LaplacePosterior
 from goodprior.evaluation.diagnostics import MAX_KINETIC_TEMPERATURE, diagnose
 from goodprior.inference import (
     MCLMC,
@@ -19,11 +18,12 @@ from goodprior.inference import (
     sample_posterior,
 )
 from goodprior.pipeline.keys import stage_key
-from goodprior.pipeline.methods.base import Method, Run
+from goodprior.pipeline.methods.base import Method, Run, Target
 from goodprior.pipeline.methods.trained import MAP
 from goodprior.pipeline.problem import Problem
 
 FEW_ROWS = 2000  # up to so many rows every step of the default SGHMC uses all of them
+OVERHEAD = 500  # what a step costs beside its rows, in rows
 SHORTER = (1, 2, 4, 8)  # divisors of the default step, where a longer one does not do
 
 
@@ -42,12 +42,10 @@ class Sampled(Method):
         Of a run that does not say how many.
     collapse
         Whether the last layer's weights are integrated out, where that can be done.
-    rhat, ess
-        A run that does not say how many draws is followed by one of twice the length, which begins
-        where it ended and whose draws are kept instead, until R-hat of all probed values is at most
-        so much, and their effective sample size at least so much (None: it is not).
     most_work
-        Steps of a chain times rows: no further run is begun that would exceed it.
+        A run that misses its target is followed by one of twice the length, which begins where it
+        ended and whose draws are kept instead, as long as all steps of a chain, times rows, cost
+        less than this (with a deadline: until that).
 
     Examples
     --------
@@ -60,22 +58,16 @@ class Sampled(Method):
     default_chains: int = 8
     default_draws: int = 25
     collapse: bool = False
-    rhat: float | None = None
-    ess: float | None = None
     most_work: float = 2e7
 
     def __post_init__(self):
-        if self.rhat is not None and not self.rhat > 1:
-            raise ValueError(f"rhat must be above 1, got {self.rhat!r}")
-        if self.ess is not None:
-            checks.positive("ess", self.ess)
         checks.positive("most_work", self.most_work)
 
     @classmethod
     def by(cls, sampler: Sampler, *, start: Literal["mode", "prior"] = "mode") -> "Sampled":
         """Chains of this sampler as it is; for MCLMC, as in the method of that name."""
         if isinstance(sampler, MCLMC):
-            return cls(Only(sampler), "prior", 8, 50, collapse=True, rhat=1.05, ess=400.0)
+            return cls(Only(sampler), "prior", 8, 50, collapse=True)
         return cls(Only(sampler), start)
 
     @property
@@ -127,32 +119,18 @@ class Sampled(Method):
         assert run.prior is not None
         collapse = self.collapse and Collapsed.refuses(run.prior, run.problem.likelihood) is None
         found = _sample(run, sampler, start, collapse, "sampling")
-        if not run.open_ended or (self.rhat is None and self.ess is None):
-            return found
-        number, spent = 1, found.report.steps
-        while self.unmet(found) and not run.hooks.deadline.reason:
-            sampler, number = sampler.prolonged(), number + 1
-            spent += sampler.burn_in + run.draws * sampler.thinning
-            if spent * run.problem.rows > self.most_work:
+        deadline, spent, number = run.hooks.deadline, 0.0, 1
+        while run.target is not None and not deadline.reason and not _is_good(found, run.target):
+            work = _work(found, run.problem.rows)
+            spent += work
+            if deadline.end is None and spent + 2 * work > self.most_work:
                 break
+            sampler, number = sampler.prolonged(), number + 1
             longer = _sample(run, sampler, found, collapse, f"sampling-{number}")
             if longer.draws_per_chain < run.draws // 2:  # the deadline came too early for it
                 break
             found = longer
         return found
-
-    def unmet(self, posterior: Posterior | LaplacePosterior) -> str | None:
-        if not isinstance(posterior, Posterior) or posterior.probe.shape[1] < 4:
-            return None
-        found, missed = diagnose(posterior), []
-        if self.rhat is not None and not found.rhat.max() <= self.rhat:
-            missed.append(f"R-hat is {found.rhat.max():.3f} (target: {self.rhat:g})")
-        if self.ess is not None and not found.ess.min() >= self.ess:
-            missed.append(f"the effective sample size is {found.ess.min():.0f} ({self.ess:g})")
-        if not missed:
-            return None
-        steps = posterior.report.steps
-        return f"{' and '.join(missed)} after {steps} steps of each chain: sample_more goes on"
 
     def _start(self, run: Run) -> Posterior:
         """A mode for each chain."""
@@ -194,6 +172,18 @@ def default_nuts(rows: int) -> tuple[NUTS, ...]:
 
 def _step_size(sampler: Sampler) -> float:
     return getattr(sampler, "step_size", 0.0)
+
+
+def _is_good(posterior: Posterior, target: Target) -> bool:
+    if posterior.probe.shape[1] < 4:  # too few to tell
+        return True
+    return diagnose(posterior, max_rhat=target.rhat, min_ess=target.ess).converged
+
+
+def _work(posterior: Posterior, rows: int) -> float:
+    """What the steps of a chain after burn-in cost, in rows."""
+    report = posterior.report
+    return report.gradients / posterior.chains * (OVERHEAD + min(rows, report.batch_size or rows))
 
 
 def _as_it_was(candidates: tuple[Sampler, ...], posterior: Posterior) -> Sampler:
