@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from goodprior.evaluation import regression_metrics
 from goodprior.inference import ClassPrediction, Prediction
 from tests.monte_carlo import assert_mean
 
@@ -140,3 +141,23 @@ def test_class_log_prob_averages_probabilities_not_logarithms():
     y = np.array([0, 2, 1, 1])
     expected = np.log(PROBABILITIES.mean(axis=0)[np.arange(4), y])
     np.testing.assert_allclose(prediction.log_prob(jnp.asarray(y)), expected, rtol=1e-5)
+
+
+@each_mixture
+def test_targets_far_from_zero_keep_their_digits(degrees, components):
+    plain, offset = _prediction(degrees), np.array([1e9, -3e9])
+    far = plain.rescale(offset, np.ones(2))
+    y = RNG.normal(size=(4, 2))
+    for name in ("mean", "functions"):
+        np.testing.assert_allclose(getattr(far, name) - offset, getattr(plain, name), atol=1e-6)
+    for of in ("observation", "function"):
+        apart = far.quantiles([0.1, 0.9], of) - offset
+        np.testing.assert_allclose(apart, plain.quantiles([0.1, 0.9], of), atol=1e-5)
+    near = jnp.asarray(y, jnp.float32)
+    for name in ("log_prob", "log_prob_moment", "cdf"):
+        found = getattr(far, name)(y + offset)
+        np.testing.assert_allclose(found, getattr(plain, name)(near), atol=1e-5)
+    key = jax.random.key(0)
+    np.testing.assert_allclose(far.sample(key) - offset, plain.sample(key), atol=1e-5)
+    found, expected = regression_metrics(far, y + offset), regression_metrics(plain, y)
+    assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)

@@ -152,4 +152,4 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
     def _functions(self, X: np.ndarray) -> np.ndarray:
         prediction = self.posterior_.likelihood.predict(self.posterior_.functions(X))
         assert isinstance(prediction, Prediction)
-        return self._shape(prediction.rescale(self.scaling_.y_mean, self.scaling_.y_std).location)
+        return self._shape(prediction.rescale(self.scaling_.y_mean, self.scaling_.y_std).functions)

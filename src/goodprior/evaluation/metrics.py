@@ -40,7 +40,8 @@ def log_predictive_density(
     """
     if isinstance(prediction, ClassPrediction):
         return prediction.log_prob(class_labels(prediction, y))
-    z = (_targets(prediction, y) - prediction.location) / prediction.scale
+    prediction, targets = _centred(prediction, y)
+    z = (targets - prediction.location) / prediction.scale
     degrees = prediction.degrees
     each = norm.logpdf(z) if degrees is None else student_t.logpdf(z, degrees)
     joint = (each - jnp.log(prediction.scale)).sum(axis=-1)
@@ -66,7 +67,8 @@ def rmse(prediction: Prediction, y: object) -> float:
     >>> rmse(Prediction(jnp.zeros((1, 2, 1)), jnp.ones((1, 2, 1))), [3.0, 4.0])
     3.535...
     """
-    return float(jnp.sqrt(jnp.mean((prediction.mean - _targets(prediction, y)) ** 2)))
+    prediction, targets = _centred(prediction, y)
+    return float(jnp.sqrt(jnp.mean((prediction.mean - targets) ** 2)))
 
 
 def nll(prediction: Prediction, y: object) -> float:
@@ -102,7 +104,8 @@ def nll_moment(prediction: Prediction, y: object) -> float:
     float
         In nats per point.
     """
-    return -float(prediction.log_prob_moment(_targets(prediction, y)).sum(axis=1).mean())
+    prediction, targets = _centred(prediction, y)
+    return -float(prediction.log_prob_moment(targets).sum(axis=1).mean())
 
 
 def crps(prediction: Prediction, y: object) -> float:
@@ -124,8 +127,9 @@ def crps(prediction: Prediction, y: object) -> float:
     `E|Y - y| - E|Y - Y'| / 2` with Y and Y' at the mixture's quantiles.
     """
     levels = (np.arange(200) + 0.5) / 200
+    prediction, targets = _centred(prediction, y)
     quantiles = prediction.quantiles(levels)
-    to_observation = jnp.abs(quantiles - _targets(prediction, y)).mean(axis=0)
+    to_observation = jnp.abs(quantiles - targets).mean(axis=0)
     # For sorted values E|Y - Y'| is a weighted sum: value i exceeds i others, is below the rest.
     weights = jnp.asarray((2 * levels - 1)[:, None, None], quantiles.dtype)
     spread = 2 * (weights * quantiles).mean(axis=0)
@@ -147,7 +151,7 @@ def coverage(prediction: Prediction, y: object, level: float = 0.95) -> float:
     float
         Near `level` if predictions are calibrated.
     """
-    target = _targets(prediction, y)
+    prediction, target = _centred(prediction, y)
     low, high = prediction.interval(level)
     return float(((target >= low) & (target <= high)).mean())
 
@@ -165,7 +169,7 @@ def calibration_error(prediction: Prediction, y: object) -> float:
     float
         Between 0 and 1, over the levels 0.05, 0.1, …, 0.95.
     """
-    target = _targets(prediction, y)
+    prediction, target = _centred(prediction, y)
     distance = jnp.abs(2 * prediction.cdf(target) - 1)  # the level that just holds y
     inside = jnp.stack([(distance <= level).mean() for level in LEVELS])
     return float(jnp.abs(inside - LEVELS).mean())
@@ -202,14 +206,19 @@ def regression_metrics(prediction: Prediction, y: object) -> dict[str, float]:
     }
 
 
-def _targets(prediction: Prediction, y: object) -> Float[Array, "points targets"]:
-    targets = checks.table("y", y)
+def _centred(
+    prediction: Prediction, y: object
+) -> tuple[Prediction, Float[Array, "points targets"]]:
+    """Prediction and targets, counted from the prediction's origin."""
+    targets = np.asarray(y, np.float64)
+    targets = targets[:, None] if targets.ndim == 1 else targets
     if targets.shape != prediction.location.shape[1:]:
         raise ValueError(
             f"y must have a row for each predicted point and a column for each target, "
             f"{prediction.location.shape[1:]}; its shape is {targets.shape}"
         )
-    return targets
+    origin = 0.0 if prediction.origin is None else prediction.origin
+    return prediction.centred, checks.table("y", targets - origin)
 
 
 def class_labels(prediction: ClassPrediction, y: object) -> Int[Array, " points"]:

@@ -18,13 +18,15 @@ from jaxtyping import Array, Float
 from goodprior import checks
 
 Of = Literal["observation", "function"]
+AnyArray = Array | np.ndarray
 
 
 class Prediction(eqx.Module):
     """A mixture with one component per posterior draw: location plus scale times noise.
 
     The noise is Gaussian, or Student-t with `degrees` degrees of freedom. `location` holds the
-    function draws themselves.
+    function draws themselves, from the `origin` of each target (None: zero): targets far from zero
+    keep their digits, which single precision does not have.
 
     >>> import jax.numpy as jnp
     >>> p = Prediction(jnp.array([[[0.0]], [[2.0]]]), jnp.ones((2, 1, 1)))
@@ -35,11 +37,28 @@ class Prediction(eqx.Module):
     location: Float[Array, "draws points targets"]
     scale: Float[Array, "draws points targets"]
     degrees: float | None = None
+    origin: Float[np.ndarray, " targets"] | None = None
 
     @property
-    def mean(self) -> Float[Array, "points targets"]:
+    def centred(self) -> "Prediction":
+        """The same prediction for targets that are counted from the origin."""
+        return Prediction(self.location, self.scale, self.degrees)
+
+    @property
+    def functions(self) -> Float[AnyArray, "draws points targets"]:
+        """The function draws."""
+        return self._from_zero(self.location)
+
+    @property
+    def mean(self) -> Float[AnyArray, "points targets"]:
         """The predictive mean."""
-        return self.location.mean(axis=0)
+        return self._from_zero(self.location.mean(axis=0))
+
+    def _from_zero(self, values: Array) -> AnyArray:
+        return values if self.origin is None else self.origin + np.asarray(values, np.float64)
+
+    def _from_origin(self, y: AnyArray) -> Array:
+        return jnp.asarray(y if self.origin is None else np.asarray(y, np.float64) - self.origin)
 
     @property
     def function_std(self) -> Float[Array, "points targets"]:
@@ -52,52 +71,55 @@ class Prediction(eqx.Module):
         heavier = 1.0 if self.degrees is None else self.degrees / (self.degrees - 2)
         return jnp.sqrt(self.function_std**2 + heavier * (self.scale**2).mean(axis=0))
 
-    def log_prob(self, y: Float[Array, "points targets"]) -> Float[Array, "points targets"]:
+    def log_prob(self, y: Float[AnyArray, "points targets"]) -> Float[Array, "points targets"]:
         """The log density of observations under the mixture."""
-        z = (y - self.location) / self.scale
+        z = (self._from_origin(y) - self.location) / self.scale
         each = norm.logpdf(z) if self.degrees is None else student_t.logpdf(z, self.degrees)
         return logsumexp(each - jnp.log(self.scale), axis=0) - jnp.log(len(self.location))
 
-    def log_prob_moment(self, y: Float[Array, "points targets"]) -> Float[Array, "points targets"]:
+    def log_prob_moment(
+        self, y: Float[AnyArray, "points targets"]
+    ) -> Float[Array, "points targets"]:
         """The log density under one Gaussian with the mixture's mean and variance (the paper's)."""
-        return norm.logpdf(y, self.mean, self.std)
+        return norm.logpdf(self._from_origin(y), self.centred.mean, self.std)
 
-    def cdf(self, y: Float[Array, "points targets"]) -> Float[Array, "points targets"]:
+    def cdf(self, y: Float[AnyArray, "points targets"]) -> Float[Array, "points targets"]:
         """The probability that an observation falls below `y`."""
-        z = (y - self.location) / self.scale
+        z = (self._from_origin(y) - self.location) / self.scale
         return (ndtr(z) if self.degrees is None else _student_cdf(z, self.degrees)).mean(axis=0)
 
     def quantiles(
         self, levels: Float[np.ndarray, " levels"] | list[float], of: Of = "observation"
-    ) -> Float[Array, "levels points targets"]:
+    ) -> Float[AnyArray, "levels points targets"]:
         """Quantiles of an observation, or of the function."""
         levels = np.asarray(levels, np.float64)
         if not ((levels > 0) & (levels < 1)).all():
             raise ValueError(f"quantile levels must lie strictly between 0 and 1, got {levels}")
         narrow = jnp.asarray(levels, jnp.float32)
         if checks.one_of("of", of, ("observation", "function")) == "function":
-            return jnp.quantile(self.location, narrow, axis=0)
-        return _invert_cdf(self, narrow)
+            return self._from_zero(jnp.quantile(self.location, narrow, axis=0))
+        return self._from_zero(_invert_cdf(self.centred, narrow))
 
     def interval(
         self, level: float = 0.95, of: Of = "observation"
-    ) -> tuple[Float[Array, "points targets"], Float[Array, "points targets"]]:
+    ) -> tuple[Float[AnyArray, "points targets"], Float[AnyArray, "points targets"]]:
         """The central interval that holds a share `level` of the probability."""
         low, high = self.quantiles([(1 - level) / 2, (1 + level) / 2], of)
         return low, high
 
-    def sample(self, key: Array) -> Float[Array, "draws points targets"]:
+    def sample(self, key: Array) -> Float[AnyArray, "draws points targets"]:
         """One observation per draw and point."""
         if self.degrees is None:
             noise = jax.random.normal(key, self.location.shape)
         else:
             noise = jax.random.t(key, self.degrees, self.location.shape)
-        return self.location + self.scale * noise
+        return self._from_zero(self.location + self.scale * noise)
 
     def rescale(self, mean: np.ndarray, std: np.ndarray) -> "Prediction":
         """The same prediction for targets `mean + std * y`."""
-        m, s = jnp.asarray(mean, jnp.float32), jnp.asarray(std, jnp.float32)
-        return Prediction(self.location * s + m, self.scale * s, self.degrees)
+        s = jnp.asarray(std, jnp.float32)
+        origin = np.asarray(mean, np.float64)
+        return Prediction(self.location * s, self.scale * s, self.degrees, origin)
 
 
 def _student_cdf(z: Array, degrees: float) -> Array:
