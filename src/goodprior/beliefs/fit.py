@@ -99,8 +99,8 @@ def fit_belief(
     kernels : sequence of str
         To choose from: `rbf`, `matern52`, `matern32`.
     trend : bool, optional
-        Whether there is a linear trend. By default there is if it brings more than a nat per
-        column (Akaike's rule).
+        Whether there is a linear trend. By default there is if it brings more than a nat for each
+        column along which it is steeper than a tenth (Akaike's rule).
     rows : int
         Random rows to use, at most.
     seed : int
@@ -150,7 +150,8 @@ def _choose(
     if trend is not False:
         start = np.r_[best.theta, np.full(columns, penalty.trend[0])]
         with_trend = _climb(start, X, y, kernel, penalty)
-        if trend or with_trend.value < best.value - columns:
+        slopes = np.sum(with_trend.theta[columns + 2 :] > penalty.trend[0])
+        if trend or with_trend.evidence > best.evidence + max(slopes, 1):
             best = with_trend
     return kernel, best
 
