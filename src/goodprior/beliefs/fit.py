@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 from scipy import linalg, optimize
+from threadpoolctl import threadpool_limits  # a dependency of scikit-learn
 
 from goodprior import checks
 from goodprior.beliefs.terms import SMOOTHNESS, About, Factor, SumOfTerms, Term
@@ -126,7 +127,8 @@ def fit_belief(
         checks.one_of("kernels", kernel, FITTED_KERNELS)
     order = np.random.default_rng(seed).permutation(len(inputs))[: checks.whole("rows", rows)]
     data = np.ascontiguousarray(inputs[order]), np.ascontiguousarray(targets[order])
-    kernel, best = _choose(*data, kernels, trend)
+    with threadpool_limits(1, "blas"):  # on a busy machine two threads took 50 times as long
+        kernel, best = _choose(*data, kernels, trend)
     return _read(kernel, best, inputs.shape[1], targets.shape[1], len(order))
 
 
