@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from goodprior.beliefs import GaussianProcess, HierarchicalGP, matern32, rbf
-from goodprior.beliefs.spec import amplitude_of, parse_belief
+from goodprior.beliefs.spec import amplitudes_of, parse_belief
 from goodprior.data import Scaling
 
 X = np.column_stack([np.linspace(0, 100, 50), np.linspace(-1, 1, 50) ** 2])
@@ -238,4 +238,4 @@ def test_curves_teach_lengthscale_amplitude_and_smoothness(kernel):
     assert str(found).startswith(f"Learned from 6 curves along age: {adjective} functions")
     assert float(found.belief.kernel.lengthscale[0]) * X[:, 0].std() == pytest.approx(15, rel=0.2)
     assert float(found.belief.kernel.variance) ** 0.5 * Y.std() == pytest.approx(50, rel=0.2)
-    assert amplitude_of({"curves": table}) == pytest.approx(50, rel=0.2)
+    assert amplitudes_of({"curves": table}) == pytest.approx([50], rel=0.2)

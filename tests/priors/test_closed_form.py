@@ -93,3 +93,18 @@ def test_a_monotone_belief_is_carried_by_its_network(name):
     np.testing.assert_allclose(spreads[0][1], 3 * spreads[0][0], rtol=0.1)
     theirs, ours = map(jnp.asarray, draws)
     assert float(energy_distance(ours, theirs)) < 0.01 * float(mean_distance(theirs))
+
+
+@pytest.mark.parametrize("lengthscale", [0.6, 1.5])
+@pytest.mark.parametrize("smoothness", [0.5, 1.5, 2.5, inf])
+def test_single_draws_are_as_rough_as_the_beliefs(smoothness, lengthscale):
+    """The median draw's mean squared first and second differences, not those of all on average."""
+    belief = SumOfTerms((of_columns([lengthscale], 1.0, smoothness),))
+    prior = closed_form_prior("gpi-g", belief, key=KEY)
+    line = jnp.linspace(-2, 2, 200)[:, None]
+    draws = [
+        np.asarray(p(KEY, line, 1500), float)[..., 0] for p in (belief.sample, prior.functions)
+    ]
+    for order in (1, 2):
+        theirs, ours = (np.median(np.mean(np.diff(d, order) ** 2, axis=1)) for d in draws)
+        assert ours == pytest.approx(theirs, rel=0.2)

@@ -273,15 +273,15 @@ def _output_scales(found: Sequence[ParsedTerm], context: Context) -> tuple[float
     return (1.0,) * context.outputs
 
 
-def amplitude_of(spec: object) -> float | None:
-    """The amplitude that a specification names, in the target's units (None: it names none)."""
+def amplitudes_of(spec: object) -> list[float]:
+    """The amplitudes that a specification names, one or one for each target, in their units."""
     if isinstance(spec, Mapping) and "curves" in spec:
-        return learn_curves(spec["curves"]).amplitude
+        return [learn_curves(spec["curves"]).amplitude]
     if isinstance(spec, Mapping) and "amplitude" in spec:
         given = spec["amplitude"]
         each = [given] if np.ndim(given) == 0 else list(given)
-        return float(np.mean([about("amplitude", value).median for value in each]))
+        return [about("amplitude", value).median for value in each]
     if isinstance(spec, list | tuple):
-        squares = [value**2 for part in spec if (value := amplitude_of(part)) is not None]
-        return float(np.sum(squares)) ** 0.5 if squares else None
-    return None
+        squares = [value**2 for part in spec for value in amplitudes_of(part)]
+        return [float(np.sum(squares)) ** 0.5] if squares else []
+    return []

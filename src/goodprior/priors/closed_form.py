@@ -43,6 +43,7 @@ from goodprior.priors.named import is_matched
 UNITS = 100  # frequencies, shared out among the terms
 LEAST_UNITS = 20  # of a term
 SHAPE = 100.0  # of hierarchical priors: scales are known within 5 %
+HIGHEST = 3000.0  # squared frequency beyond which a Matern's curvature is not followed further
 CERTAIN = 1e-6  # the deviation of a lengthscale that is known beside uncertain ones
 
 
@@ -181,10 +182,11 @@ def matern_strata(
     """Frequency scales, and shares of the variance, that together are a Matern kernel's spectrum.
 
     Squared frequencies of a Matern kernel are those of an RBF times an InverseGamma(nu, nu). The
-    units divide that distribution into strata: a third of them by variance, by root mean square
-    frequency, and by mean squared frequency each, so that many units with little weight carry the
-    rare high frequencies and draws are evenly rough. A stratum has the mean square of its part of
-    the distribution, so the mean squared gradient is exact for nu > 1.
+    units divide that distribution into strata: a third of them by variance, by squared frequency
+    and by its square each, so that many units with little weight carry the rare high frequencies
+    and gradients and curvatures are those of the belief in every draw, not on average only. A
+    stratum has the mean square of its part of the distribution, so the mean squared gradient is
+    exact for nu > 1.
 
     Parameters
     ----------
@@ -198,11 +200,13 @@ def matern_strata(
     nu = smoothness
     edges = np.geomspace(1e-7, 60, 40_001) / nu
     share = np.diff(stats.gamma(nu, scale=1 / nu).cdf(edges))
+    middle = 1 / np.sqrt(edges[1:] * edges[:-1])
     if nu > 1:
         square = nu / (nu - 1) * np.diff(stats.gamma(nu - 1, scale=1 / nu).cdf(edges))
     else:
-        square = share / np.sqrt(edges[1:] * edges[:-1])
-    parts = [share, np.sqrt(share * square), square]
+        square = share * middle
+    fourth = share * (middle / (1 + middle / HIGHEST)) ** 2
+    parts = [share, square, fourth]
     density = sum(part / part.sum() for part in parts) / len(parts)
     stratum = np.minimum((np.cumsum(density) - density / 2) * units, units - 1e-9).astype(int)
     total = np.bincount(stratum, share, units)
