@@ -27,6 +27,7 @@ FAMILIES = ("gpi-g", "gpi-h", "gpi-nf")
 RATIOS, COLUMNS = (3, 30, 300), (2, 8)
 GRID = np.linspace(-2, 2, 200)
 DRAWS = 1500
+JITTER = 5e-9  # second differences below it are those of the factorisation of the belief's matrix
 WHO = {"belief": "black", "gpi-g": "GPi-G", "gpi-h": "GPi-H", "gpi-nf": "GPi-NF"}
 
 
@@ -87,6 +88,7 @@ def measure(name: str, belief: SumOfTerms, columns: int) -> list[dict[str, Any]]
 def errors(frame: pd.DataFrame) -> pd.DataFrame:
     """The worst relative difference from the belief, by case and family."""
     what = ["crossings", "sd", "amplitude", "d1", "d2"]
+    frame = frame.assign(d2=frame["d2"].where(frame["d2"] > JITTER))
     wide = frame.set_index(["case", "column", "who"])[what].unstack("who")
     lines = []
     for case, part in wide.groupby(level="case", sort=False):
@@ -101,7 +103,7 @@ def picture(frame: pd.DataFrame) -> Figure:
     """Crossings and standard deviations along every column, belief and families side by side."""
     figure = Figure(figsize=(14, 6), layout="constrained")
     cases = [f"{columns} columns, ratio {ratio}" for columns in COLUMNS for ratio in RATIOS]
-    axes = figure.subplots(2, len(cases), width_ratios=[1, 1, 1, 2, 2, 2])
+    axes = figure.subplots(2, len(cases), sharey="row", width_ratios=[1, 1, 1, 2, 2, 2])
     for i, case in enumerate(cases):
         part = frame[frame["case"] == case]
         for ax, what in zip(axes[:, i], ("crossings", "sd"), strict=True):
@@ -118,6 +120,9 @@ def picture(frame: pd.DataFrame) -> Figure:
             ax.margins(x=0.15)
         axes[0, i].set_title(case.replace(", ", "\n"))
         axes[1, i].set_xlabel("column")
+    for ax, ticks in zip(axes[:, 0], ((1, 2, 3, 4, 5), (0.01, 0.03, 0.1, 0.3, 1)), strict=True):
+        ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        ax.minorticks_off()
     axes[0, 0].set_ylabel("crossings of a draw's mean")
     axes[1, 0].set_ylabel("standard deviation along it")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
