@@ -48,7 +48,7 @@ def test_a_set_without_splits_says_so():
 
 
 def test_what_cannot_be_found_is_explained(folder, monkeypatch):
-    with pytest.raises(ValueError, match="unknown data set 'moons'; known are banana, boston"):
+    with pytest.raises(ValueError, match="unknown data set 'moons'; known are airfoil, autompg"):
         load("moons")
     with pytest.raises(FileNotFoundError, match=r"boston is looked for at .*boston.npz"):
         load("boston")
