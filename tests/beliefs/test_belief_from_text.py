@@ -24,6 +24,10 @@ from goodprior.beliefs.text import belief_from_text
         ),
         ("ignore=id, ignore=sex", {"ignore": ["id", "sex"]}),
         ("smoothness=2.5, column=age", {"smoothness": 2.5, "column": "age"}),
+        ("levels.color=similar", {"levels": {"color": "similar"}}),
+        ("levels.color=0.5", {"levels": {"color": 0.5}}),
+        ("monotone.age=decreasing", {"monotone": {"age": "decreasing"}}),
+        ("curves=my curves.csv", {"curves": "my curves.csv"}),
         ("trend+smooth", ["trend", "smooth"]),
         (
             "trend(column=year) + season(period.month=12, decay=5)",
@@ -52,7 +56,9 @@ def test_a_word_or_a_table(text, understood):
         ("season(period=12", "brackets that do not match"),
         ("bumpy(period=12)", "'bumpy' is none of smooth, rough, trend, season"),
         ("season(kernel=rbf)", "gives a kernel twice"),
-        ("amplitude.age=2", "only lengthscale and period can be given per column"),
+        ("amplitude.age=2", "only lengthscale, period, levels, monotone can be given per column"),
+        ("levels.color=alike", "needs similar or unrelated or a number"),
+        ("monotone.age=up", "needs increasing or decreasing after the ="),
     ],
 )
 def test_what_cannot_be_understood_is_named(text, complaint):

@@ -68,6 +68,13 @@ def test_a_trend_is_found_where_there_is_one_and_amplitudes_stay_moderate():
     assert with_trend.log_marginal_likelihood >= without.log_marginal_likelihood - 0.1
 
 
+@pytest.mark.parametrize(("slope", "terms"), [(1.0, 15), (0.0, 1)])
+def test_a_trend_along_one_of_many_columns_is_found(slope, terms):
+    x = np.random.default_rng(1).normal(size=(150, 14))
+    y = slope * x[:, 0] + np.sin(3 * x[:, 1]) + 0.1 * np.random.default_rng(2).normal(size=150)
+    assert len(fit_belief(x, y / y.std()).belief.terms) == terms
+
+
 def test_at_most_so_many_rows_are_used():
     fitted = fit_belief(X, Y[:, 0], rows=30)
     assert fitted.rows == 30

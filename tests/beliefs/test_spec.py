@@ -3,8 +3,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from goodprior.beliefs import GaussianProcess, HierarchicalGP, rbf
-from goodprior.beliefs.spec import parse_belief
+from goodprior.beliefs import GaussianProcess, HierarchicalGP, matern32, rbf
+from goodprior.beliefs.spec import amplitudes_of, parse_belief
 from goodprior.data import Scaling
 
 X = np.column_stack([np.linspace(0, 100, 50), np.linspace(-1, 1, 50) ** 2])
@@ -98,6 +98,21 @@ def test_an_object_is_taken_as_it_is():
         (["trend", 3], "a sum is made of words and tables; got 3"),
         (["trend", {"kernel": "rational_quadratic"}], "cannot be a part of a sum"),
         ({"kernel": "cosine"}, "kernel"),
+        ({"monotone": {"agee": "increasing"}}, "did you mean 'age'"),
+        ({"monotone": {"age": "up"}}, "monotone in age must be one of decreasing, increasing; got"),
+        ({"monotone": ["age", "dose"]}, "monotone must name one column"),
+        ({"monotone": "age", "ignore": "age"}, "which is ignored"),
+        ({"monotone": "age", "kernel": "matern32"}, "a monotone belief is smooth"),
+        ({"monotone": "age", "amplitude": "3 x/ 2"}, "known amplitude and lengthscales"),
+        (["trend", {"monotone": "age"}], "need not be monotone"),
+        ({"curves": [1.0, 2.0]}, "a column of points, at least one curve and 5 rows; got 1 col"),
+        ({"curves": {"age": list("abcde"), "a": range(5)}}, "must be a table of numbers"),
+        ({"curves": {"age": range(6), "b": [0.0] * 5 + [np.nan]}}, "these are not: \\['b'\\]"),
+        ({"curves": {"age": range(6), "b": [0.0] * 6}}, "must vary"),
+        ({"curves": {"height": range(6), "b": range(6)}}, "curves names 'height'"),
+        ({"curves": {"age": range(6)}, "amplitude": 3.0}, "amplitude would be learned from curves"),
+        ({"levels": "color"}, "levels must name categories"),
+        ({"levels": {"age": "similar"}}, "a column of numbers: give it a lengthscale"),
     ],
 )
 def test_what_cannot_be_parsed_is_named(belief, message):
@@ -142,3 +157,85 @@ def test_an_amplitude_is_in_the_units_of_each_target(amplitude):
     np.testing.assert_allclose(draws[:, 0].std(axis=0) * scaling.y_std, 50.0, rtol=0.05)
     usual = parse_belief({}, scaling, NAMES, task="regression", outputs=2)
     assert isinstance(usual.belief, GaussianProcess)
+
+
+# Categories, monotone functions and examples
+
+LEVELS = ["age", "color=blue", "color=green", "color=red"]
+RNG = np.random.default_rng(0)
+COLORS = np.column_stack([RNG.uniform(0, 100, 90), np.eye(3)[np.arange(90) % 7 % 3]])
+OF_COLORS = Scaling.fit(COLORS, RNG.normal(1000, 200, 90))
+
+
+def parsed_levels(belief):
+    return parse_belief(belief, OF_COLORS, LEVELS, task="regression", outputs=1)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "matern12", "matern32", "matern52"])
+@pytest.mark.parametrize(("said", "expected"), [("similar", 0.9), ("unrelated", 0.01), (0.5, 0.5)])
+def test_functions_at_two_levels_have_the_correlation_that_was_said(kernel, said, expected):
+    found = parsed_levels({"levels": {"color": said}, "kernel": kernel, "amplitude": 100})
+    x = OF_COLORS.inputs(np.column_stack([[50.0] * 3, np.eye(3)]))
+    covariance = np.asarray(found.belief.kernel(x, x)) * OF_COLORS.y_std**2 / 100**2
+    np.testing.assert_allclose(covariance, expected + (1 - expected) * np.eye(3), atol=1e-4)
+    words = f"with a correlation of {said}" if said == 0.5 else said
+    assert str(found).endswith(f"of each other column, {words} between levels of color.")
+
+
+def test_levels_can_be_a_part_of_a_sum_but_not_of_a_trend():
+    found = parsed_levels([{"kernel": "linear", "column": "age"}, {"levels": {"color": "similar"}}])
+    assert "similar between levels of color" in str(found)
+    with pytest.raises(ValueError, match="levels do not go with the kernel linear"):
+        parsed_levels({"kernel": "linear", "levels": {"color": "similar"}})
+
+
+@pytest.mark.parametrize(
+    ("belief", "message"),
+    [
+        ({"levels": {"colour": "similar"}}, "did you mean 'color'"),
+        ({"levels": {"color": "alike"}}, "must be similar, unrelated, or a correlation"),
+        ({"levels": {"color": 1.5}}, "between 0 and 1; got 1.5"),
+        (
+            {"levels": {"color": "similar"}, "lengthscale": {"color=red": 2.0}},
+            "have a lengthscale and levels",
+        ),
+        ({"levels": {"color": "similar"}, "ignore": "color=red"}, "have levels, but are ignored"),
+        ({"levels": {"color": "similar"}, "kernel": "rational_quadratic"}, "levels are for the"),
+    ],
+)
+def test_what_is_wrong_about_levels_is_named(belief, message):
+    with pytest.raises(ValueError, match=message):
+        parsed_levels(belief)
+
+
+@pytest.mark.parametrize("direction", ["increasing", "decreasing"])
+def test_a_monotone_belief_is_monotone_and_has_the_amplitude(direction):
+    spec = {"monotone": {"age": direction}, "amplitude": 400, "lengthscale": {"age": 30}}
+    found = parsed(spec)
+    word = "rising" if direction == "increasing" else "falling"
+    assert str(found).endswith(f"over about 30 in age, 0.62 in dose, only {word} with age.")
+    along = np.column_stack([np.linspace(0, 100, 60), np.full(60, 0.3)])
+    draws = np.asarray(found.belief.sample(jax.random.key(0), SCALING.inputs(along), 200))[..., 0]
+    steps = np.diff(draws) * (1 if direction == "increasing" else -1)
+    assert (steps > 0).all()
+    draws = np.asarray(found.belief.sample(jax.random.key(1), SCALING.inputs(X), 4000))[..., 0]
+    assert np.sqrt(np.mean(draws**2)) * Y.std() == pytest.approx(400, rel=0.1)
+
+
+def test_classes_are_no_place_for_a_monotone_belief():
+    with pytest.raises(ValueError, match="there are 3 logits"):
+        parsed({"monotone": "age"}, task="classification", outputs=3)
+
+
+@pytest.mark.parametrize("kernel", [rbf, matern32])
+def test_curves_teach_lengthscale_amplitude_and_smoothness(kernel):
+    points = jnp.linspace(0, 100, 60)
+    process = GaussianProcess(kernel(15.0, 50.0**2))
+    curves = np.asarray(process.sample(jax.random.key(0), points[:, None], 6))[..., 0] + 700
+    table = {"age": np.asarray(points)} | {f"curve {i}": curve for i, curve in enumerate(curves)}
+    found = parsed({"curves": table})
+    adjective = {rbf: "smooth", matern32: "rather rough"}[kernel]
+    assert str(found).startswith(f"Learned from 6 curves along age: {adjective} functions")
+    assert float(found.belief.kernel.lengthscale[0]) * X[:, 0].std() == pytest.approx(15, rel=0.2)
+    assert float(found.belief.kernel.variance) ** 0.5 * Y.std() == pytest.approx(50, rel=0.2)
+    assert amplitudes_of({"curves": table}) == pytest.approx([50], rel=0.2)

@@ -220,6 +220,13 @@ def test_classes_are_told_by_themselves(folder):
     assert (found["class"] == expected).all()
 
 
+def test_curves_are_read_from_the_file_that_the_belief_names(folder):
+    (folder / "curves.csv").write_text("age,first,second\n1,2,3\n2,4,5.5\n")
+    found = fit._belief_of("trend + curves=curves.csv")
+    table = {"age": [1, 2], "first": [2, 4], "second": [3.0, 5.5]}
+    assert found == ["trend", {"curves": table}]
+
+
 class TwoTargets:
     TASK = "regression"
 
@@ -266,6 +273,8 @@ def test_gaps_are_filled_when_asked_and_row_numbers_are_pointed_out(folder):
             ["--target", "size", "--belief", "lengthscale.age=1"],
             "lengthscale names 'age'; the columns are",
         ),
+        (["--target", "size", "--belief", "curves=no.csv"], "curves=no.csv names no file"),
+        (["--target", "size", "--belief", "levels.size=similar"], "levels names 'size'; the cat"),
         (["--target", "kind", "--task", "regression"], "kind holds text such as"),
         (["--target", "size", "--task", "classification"], "needs labels, and size holds"),
         (["--target", "size", "--target", "kind"], "several targets must all be numbers"),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from goodprior.data import Dataset, data_folder, load
-from goodprior.data.registry import CLASSIFICATION, REGRESSION
+from goodprior.data.registry import CLASSIFICATION, MORE_REGRESSION, REGRESSION
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_a_set_without_splits_says_so():
 
 
 def test_what_cannot_be_found_is_explained(folder, monkeypatch):
-    with pytest.raises(ValueError, match="unknown data set 'moons'; known are banana, boston"):
+    with pytest.raises(ValueError, match="unknown data set 'moons'; known are airfoil, autompg"):
         load("moons")
     with pytest.raises(FileNotFoundError, match=r"boston is looked for at .*boston.npz"):
         load("boston")
@@ -72,7 +72,7 @@ def test_pickled_files_are_not_opened(folder):
 
 
 @pytest.mark.skipif(data_folder() is None, reason="GOODPRIOR_DATA is not set")
-@pytest.mark.parametrize("name", [*REGRESSION, *CLASSIFICATION, "banana"])
+@pytest.mark.parametrize("name", [*REGRESSION, *MORE_REGRESSION, *CLASSIFICATION, "banana"])
 def test_real_files_fit_together(name):
     try:
         data = load(name)
@@ -80,7 +80,7 @@ def test_real_files_fit_together(name):
         pytest.skip(f"{name} is not in the folder")
     assert len(data.X) == len(data.y)
     assert np.isfinite(data.X).all()
-    if name in REGRESSION:
+    if name in (*REGRESSION, *MORE_REGRESSION):
         X_train, y_train, X_test, y_test = data.split(0)
         assert len(X_train) == len(y_train) > len(X_test) == len(y_test) > 0
         assert len(X_train) + len(X_test) == len(data.X)

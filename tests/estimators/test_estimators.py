@@ -387,6 +387,17 @@ def test_fit_prior_has_the_amplitude_that_was_asked_for(amplitude):
     assert model.sample_prior(X, 1500).std() == pytest.approx(amplitude, rel=0.1)
 
 
+def test_targets_have_the_amplitudes_that_were_asked_for_by_fit_and_fit_prior():
+    y = np.stack([Y, 10 * Y, 100 - Y], axis=1)
+    asked = np.array([0.1, 1.0, 10.0]) * y.std(axis=0)
+    model = BNNRegressor(belief={**TABLE, "amplitude": asked.tolist()}, method="map")
+    fitted, alone = clone(model).fit(X, y), clone(model).fit_prior(X)
+    scaled = clone(model).fit_prior(X, target_mean=y.mean(axis=0), target_std=y.std(axis=0))
+    for model, mean in ((fitted, y.mean(axis=0)), (alone, 0.0), (scaled, y.mean(axis=0))):
+        values = model.sample_prior(X, 4000, random_state=0)
+        np.testing.assert_allclose(np.sqrt(np.mean((values - mean) ** 2, (0, 1))), asked, rtol=0.1)
+
+
 def test_a_belief_can_be_fitted_to_the_rows():
     model = BNNRegressor(belief="fit", method="map", random_state=0).fit(X, Y)
     assert str(model.belief_).startswith("Fitted to 60 rows, so that it has seen the targets: ")

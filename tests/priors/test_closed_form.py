@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from goodprior.beliefs import About, Factor, HierarchicalGP, SumOfTerms, Term, as_terms
+from goodprior.beliefs import About, Factor, HierarchicalGP, Monotone, SumOfTerms, Term, as_terms
 from goodprior.beliefs.terms import TermsKernel
-from goodprior.matching import energy_distance
+from goodprior.matching.distances import energy_distance, mean_distance
 from goodprior.priors import closed_form_prior
 from goodprior.priors.closed_form import matern_strata
 from tests.monte_carlo import assert_covariance, assert_mean
@@ -78,3 +78,33 @@ def test_uncertain_lengthscales_and_amplitudes_are_as_uncertain(name):
 def test_a_fixed_prior_has_no_closed_form():
     with pytest.raises(ValueError, match="the prior fg is fixed"):
         closed_form_prior("fg", SumOfTerms((SEASON,)), key=KEY)
+
+
+@pytest.mark.parametrize("name", ["gpi-g", "gpi-h", "gpi-nf"])
+def test_a_monotone_belief_is_carried_by_its_network(name):
+    belief = Monotone(of_columns([0.8, 1.5], 2.0), 0, falling=True, output_scales=(1.0, 3.0))
+    prior = closed_form_prior(name, belief, key=KEY)
+    line = jnp.stack([jnp.linspace(-2, 2, 40), jnp.zeros(40)], axis=1)
+    draws = [np.asarray(p(KEY, line, 800)) for p in (belief.sample, prior.functions)]
+    for functions in draws:
+        assert (np.diff(functions, axis=1) < 0).all()
+    spreads = [np.median(np.abs(functions), axis=(0, 1)) for functions in draws]
+    np.testing.assert_allclose(spreads[1], spreads[0], rtol=0.1)
+    np.testing.assert_allclose(spreads[0][1], 3 * spreads[0][0], rtol=0.1)
+    theirs, ours = map(jnp.asarray, draws)
+    assert float(energy_distance(ours, theirs)) < 0.01 * float(mean_distance(theirs))
+
+
+@pytest.mark.parametrize("lengthscale", [0.6, 1.5])
+@pytest.mark.parametrize("smoothness", [0.5, 1.5, 2.5, inf])
+def test_single_draws_are_as_rough_as_the_beliefs(smoothness, lengthscale):
+    """The median draw's mean squared first and second differences, not those of all on average."""
+    belief = SumOfTerms((of_columns([lengthscale], 1.0, smoothness),))
+    prior = closed_form_prior("gpi-g", belief, key=KEY)
+    line = jnp.linspace(-2, 2, 200)[:, None]
+    draws = [
+        np.asarray(p(KEY, line, 1500), float)[..., 0] for p in (belief.sample, prior.functions)
+    ]
+    for order in (1, 2):
+        theirs, ours = (np.median(np.mean(np.diff(d, order) ** 2, axis=1)) for d in draws)
+        assert ours == pytest.approx(theirs, rel=0.2)

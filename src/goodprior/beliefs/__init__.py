@@ -28,6 +28,7 @@ from goodprior.beliefs.measurement import (
     Rows,
     rows_and_box,
 )
+from goodprior.beliefs.monotone import Monotone
 from goodprior.beliefs.stacked import Stacked
 from goodprior.beliefs.terms import About, Factor, SumOfTerms, Term
 
@@ -43,6 +44,7 @@ __all__ = [
     "KernelNetwork",
     "MeasurementSet",
     "Mix",
+    "Monotone",
     "Near",
     "Rows",
     "Stacked",

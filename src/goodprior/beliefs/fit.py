@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 from scipy import linalg, optimize
+from threadpoolctl import threadpool_limits  # a dependency of scikit-learn
 
 from goodprior import checks
 from goodprior.beliefs.terms import SMOOTHNESS, About, Factor, SumOfTerms, Term
@@ -99,8 +100,8 @@ def fit_belief(
     kernels : sequence of str
         To choose from: `rbf`, `matern52`, `matern32`.
     trend : bool, optional
-        Whether there is a linear trend. By default there is if it brings more than a nat per
-        column (Akaike's rule).
+        Whether there is a linear trend. By default there is if it brings more than a nat for each
+        column along which it is steeper than a tenth (Akaike's rule).
     rows : int
         Random rows to use, at most.
     seed : int
@@ -126,7 +127,8 @@ def fit_belief(
         checks.one_of("kernels", kernel, FITTED_KERNELS)
     order = np.random.default_rng(seed).permutation(len(inputs))[: checks.whole("rows", rows)]
     data = np.ascontiguousarray(inputs[order]), np.ascontiguousarray(targets[order])
-    kernel, best = _choose(*data, kernels, trend)
+    with threadpool_limits(1, "blas"):  # on a busy machine two threads took 50 times as long
+        kernel, best = _choose(*data, kernels, trend)
     return _read(kernel, best, inputs.shape[1], targets.shape[1], len(order))
 
 
@@ -150,7 +152,8 @@ def _choose(
     if trend is not False:
         start = np.r_[best.theta, np.full(columns, penalty.trend[0])]
         with_trend = _climb(start, X, y, kernel, penalty)
-        if trend or with_trend.value < best.value - columns:
+        slopes = np.sum(with_trend.theta[columns + 2 :] > penalty.trend[0])
+        if trend or with_trend.evidence > best.evidence + max(slopes, 1):
             best = with_trend
     return kernel, best
 

@@ -10,20 +10,15 @@ import numpy as np
 from goodprior import checks
 from goodprior.beliefs.as_terms import as_terms
 from goodprior.beliefs.base import Belief
+from goodprior.beliefs.context import Context, Task, about, default_length, number
+from goodprior.beliefs.curves import learn_curves
 from goodprior.beliefs.fit import fit_belief
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.beliefs.hierarchical import HierarchicalGP
 from goodprior.beliefs.kernels import KERNELS
-from goodprior.beliefs.table import (
-    ADJECTIVES,
-    Context,
-    ParsedTerm,
-    Task,
-    about,
-    default_length,
-    number,
-    parse_term,
-)
+from goodprior.beliefs.monotone import Monotone
+from goodprior.beliefs.monotone_table import parse_monotone
+from goodprior.beliefs.table import ADJECTIVES, ParsedTerm, parse_term
 from goodprior.beliefs.terms import SMOOTHNESS, SumOfTerms
 from goodprior.beliefs.text import KERNEL_OF
 from goodprior.data.scaling import Scaling
@@ -69,8 +64,11 @@ def parse_belief(
         are added. A table may have `lengthscale` (a number, or one per column, in the columns'
         units), `amplitude` (in the target's), both also with an uncertainty (`"40 x/ 2"`: 40, give
         or take a factor of 2); `kernel` or `smoothness`; `ignore`, columns that do not matter, or
-        `column`, those that do; and for the kernel `periodic` `period` and `decay`, the length over
-        which a season changes.
+        `column`, those that do; `levels`, how alike functions are at two levels of a category
+        (`similar`, `unrelated` or a correlation); `monotone`, a column along which functions are
+        `increasing` or `decreasing`; `curves`, a table of examples (points and a column for each
+        curve) from which kernel, lengthscale and amplitude are learned; and for the kernel
+        `periodic` `period` and `decay`, the length over which a season changes.
     scaling : Scaling
         Means and standard deviations of the columns and the target.
     names : sequence of str
@@ -203,6 +201,10 @@ def _table_of(preset: str) -> dict[str, Any]:
 
 
 def _from_table(spec: Mapping[str, Any], context: Context) -> ParsedBelief:
+    if "monotone" in spec:
+        found, column, falling = parse_monotone(spec, context)
+        scales = _output_scales([found], context)
+        return ParsedBelief(Monotone(found.terms[0], column, falling, scales), f"{found.phrase}.")
     found = parse_term(spec, context)
     scales = _output_scales([found], context)
     alike = np.allclose(scales, scales[0])
@@ -244,6 +246,11 @@ def _sum(specs: Sequence[Any], context: Context) -> ParsedBelief:
 
 
 def _part(spec: str | Mapping[str, Any], context: Context) -> ParsedTerm:
+    if isinstance(spec, Mapping) and "monotone" in spec:
+        raise ValueError(
+            "a sum with a monotone part need not be monotone: give the monotone part alone, or "
+            "leave monotone out"
+        )
     if isinstance(spec, Mapping):
         return parse_term(spec, context)
     checks.one_of("belief", spec, PRESETS)
@@ -266,13 +273,15 @@ def _output_scales(found: Sequence[ParsedTerm], context: Context) -> tuple[float
     return (1.0,) * context.outputs
 
 
-def amplitude_of(spec: object) -> float | None:
-    """The amplitude that a specification names, in the target's units (None: it names none)."""
+def amplitudes_of(spec: object) -> list[float]:
+    """The amplitudes that a specification names, one or one for each target, in their units."""
+    if isinstance(spec, Mapping) and "curves" in spec:
+        return [learn_curves(spec["curves"]).amplitude]
     if isinstance(spec, Mapping) and "amplitude" in spec:
         given = spec["amplitude"]
         each = [given] if np.ndim(given) == 0 else list(given)
-        return float(np.mean([about("amplitude", value).median for value in each]))
+        return [about("amplitude", value).median for value in each]
     if isinstance(spec, list | tuple):
-        squares = [value**2 for part in spec if (value := amplitude_of(part)) is not None]
-        return float(np.sum(squares)) ** 0.5 if squares else None
-    return None
+        squares = [value**2 for part in spec for value in amplitudes_of(part)]
+        return [float(np.sum(squares)) ** 0.5] if squares else []
+    return []

@@ -1,21 +1,21 @@
 """One term of a belief from a table in the columns' own units, with a phrase that says it."""
 
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
-from math import inf, log
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping
+from math import inf
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from goodprior import checks
+from goodprior.beliefs.context import Context, about, default_length, in_words, number
+from goodprior.beliefs.curves import learn_curves
 from goodprior.beliefs.kernels import KERNELS
+from goodprior.beliefs.levels import Levels, parse_levels
 from goodprior.beliefs.terms import SMOOTHNESS, About, Factor, Term
-from goodprior.data.scaling import Scaling
 
-Task = Literal["regression", "classification"]
 FIELDS = (
     *("kernel", "smoothness", "lengthscale", "amplitude"),
-    *("period", "decay", "column", "ignore"),
+    *("period", "decay", "column", "ignore", "levels", "monotone", "curves"),
 )
 TERM_KERNELS = (*KERNELS, "linear")
 ADJECTIVES = {
@@ -27,39 +27,6 @@ ADJECTIVES = {
     "periodic": "Periodic",
     "linear": "Linear",
 }
-
-
-class Context(NamedTuple):
-    """What a specification is read with."""
-
-    scaling: Scaling
-    names: Sequence[str]
-    task: Task
-    outputs: int
-
-    @property
-    def noun(self) -> str:
-        """What the belief is about."""
-        return "functions" if self.task == "regression" else "logits"
-
-    @property
-    def target_stds(self) -> np.ndarray:
-        """What amplitudes are divided by; logits have no units."""
-        known = self.scaling.y_std if self.task == "regression" else np.ones(1)
-        return np.broadcast_to(known, self.outputs) if len(known) == 1 else np.asarray(known)
-
-    @property
-    def target_std(self) -> float:
-        """The mean of them."""
-        return float(np.mean(self.target_stds))
-
-    def column(self, name: str, what: str) -> int:
-        """The number of a column; an unknown one is an error that names the nearest."""
-        if name in self.names:
-            return list(self.names).index(name)
-        near = get_close_matches(str(name), [str(n) for n in self.names], 1)
-        hint = f"did you mean {near[0]!r}? T" if near else "t"
-        raise ValueError(f"{what} names {name!r}; {hint}he columns are {list(self.names)}")
 
 
 class ParsedTerm(NamedTuple):
@@ -82,17 +49,13 @@ def parse_term(spec: Mapping[str, Any], context: Context) -> ParsedTerm:
     unknown = [name for name in spec if name not in FIELDS]
     if unknown:
         raise ValueError(f"a belief's table may have {', '.join(FIELDS)}; got {unknown}")
+    if "curves" in spec:
+        return _from_curves(spec, context)
     kernel = _kernel(spec)
-    if kernel != "periodic":
-        for name in ("period", "decay"):
-            if name in spec:
-                raise ValueError(
-                    f"{name} is for the kernel periodic only, and the kernel is {kernel}: leave "
-                    f"{name} out, or give 'kernel': 'periodic'"
-                )
+    _refuse_fields(spec, kernel)
     amplitude, amplitudes = _amplitude(spec, context)
     adjective = ADJECTIVES[kernel]
-    start = f"{adjective} {context.noun} that vary by about {_words(amplitude, amplitudes)}"
+    start = f"{adjective} {context.noun} that vary by about {in_words(amplitude, amplitudes)}"
     amplitude = About(amplitude.median / context.target_std, amplitude.log_std)
     if kernel == "linear":
         terms, over = _linear(spec, context, amplitude)
@@ -103,38 +66,34 @@ def parse_term(spec: Mapping[str, Any], context: Context) -> ParsedTerm:
     return ParsedTerm(terms, f"{start}, {over}", "amplitude" in spec, amplitudes)
 
 
-def about(name: str, value: Any) -> About:
-    """A number, or one with an uncertainty: `"40 x/ 2"` is 40, give or take a factor of 2."""
-    if not isinstance(value, str):
-        return About(checks.positive(name, value))
-    middle, _, factor = (part.strip() for part in value.partition("x/"))
-    try:
-        numbers = float(middle), float(factor)
-    except ValueError:
+def _from_curves(spec: Mapping[str, Any], context: Context) -> ParsedTerm:
+    """The term that example functions of one column are likeliest under."""
+    rest = {name: value for name, value in spec.items() if name != "curves"}
+    if twice := [name for name in rest if name not in ("ignore", "levels", "column", "monotone")]:
+        raise ValueError(f"{', '.join(twice)} would be learned from curves: leave one of them out")
+    learned = learn_curves(spec["curves"])
+    column = 0 if len(context.names) == 1 else context.column(learned.column, "curves")
+    name = context.names[column]
+    rest |= {"kernel": learned.kernel, "amplitude": learned.amplitude}
+    found = parse_term({**rest, "lengthscale": {name: learned.lengthscale}}, context)
+    curves = f"{learned.curves} curve{'s' * (learned.curves > 1)}"
+    phrase = f"{found.phrase[0].lower()}{found.phrase[1:]}"
+    return found._replace(phrase=f"Learned from {curves} along {name}: {phrase}")
+
+
+def _refuse_fields(spec: Mapping[str, Any], kernel: str) -> None:
+    """Name what does not go with the kernel."""
+    for name in ("period", "decay"):
+        if name in spec and kernel != "periodic":
+            raise ValueError(
+                f"{name} is for the kernel periodic only, and the kernel is {kernel}: leave "
+                f"{name} out, or give 'kernel': 'periodic'"
+            )
+    if "levels" in spec and kernel in ("periodic", "linear"):
         raise ValueError(
-            f"{name} must be a number, or a text such as '40 x/ 2' (40, give or take a factor of "
-            f"2); got {value!r}"
-        ) from None
-    if not 1 < numbers[1] < inf:
-        raise ValueError(f"the factor of {name} must be above 1, got {value!r}")
-    return About(checks.positive(name, numbers[0]), log(numbers[1]))
-
-
-def number(value: float) -> str:
-    """Three digits."""
-    return f"{float(value):.3g}"
-
-
-def default_length(inputs: int) -> float:
-    """The paper's typical lengthscale, in standard deviations."""
-    return (2 * inputs) ** 0.5
-
-
-def _words(value: About, several: np.ndarray | None = None) -> str:
-    if several is not None:
-        return ", ".join(map(number, several))
-    factor = f" (give or take a factor of {np.exp(value.log_std):.3g})" if value.log_std else ""
-    return f"{number(value.median)}{factor}"
+            f"levels do not go with the kernel {kernel}: say them of another part of a sum, as in "
+            "trend + smooth(levels.color=similar)"
+        )
 
 
 def _kernel(spec: Mapping[str, Any]) -> str:
@@ -186,16 +145,14 @@ def _plain(
     if "column" in spec:
         kept = _columns(spec, context)
         ignored |= set(range(len(context.names))) - set(kept)
-    lengths = _lengthscales(spec.get("lengthscale"), context, ignored)
+    levels = parse_levels(spec.get("levels"), context, kernel)
+    lengths = _lengthscales(spec.get("lengthscale"), context, ignored, levels.lengthscales)
     smoothness = SMOOTHNESS.get(kernel)
     uncertain = any(length.log_std for length in lengths.values()) or amplitude.log_std
     if smoothness is None and (uncertain or ignored):
         raise ValueError(f"the kernel {kernel} takes neither uncertainties nor ignored columns")
     stds, names = context.scaling.x_std, context.names
-    over = ", ".join(f"{_words(value)} in {names[i]}" for i, value in lengths.items())
-    if spec.get("lengthscale") is None:
-        over = f"{default_length(len(names)):.2g} standard deviations of each column"
-    phrase = f"{start}, over about {over}"
+    phrase = f"{start}, {_over(spec, context, lengths, levels)}"
     if ignored:
         phrase += f", whatever {', '.join(str(names[i]) for i in sorted(ignored))} may be"
     factors = tuple(
@@ -208,14 +165,33 @@ def _plain(
     return ParsedTerm((term,), phrase, given, amplitudes, kernel, known)
 
 
-def _lengthscales(spec: Any, context: Context, ignored: set[int]) -> dict[int, About]:
+def _over(
+    spec: Mapping[str, Any], context: Context, lengths: dict[int, About], levels: Levels
+) -> str:
+    """Over which lengths functions vary, and what they have to do with categories."""
+    own = {i: value for i, value in lengths.items() if i not in levels.lengthscales}
+    parts = [f"{in_words(value)} in {context.names[i]}" for i, value in own.items()]
+    if parts and spec.get("lengthscale") is None:
+        which = "each other column" if levels.phrase else "each column"
+        parts = [f"{default_length(len(context.names)):.2g} standard deviations of {which}"]
+    over = [f"over about {', '.join(parts)}"] if parts else []
+    return ", ".join([*over, *filter(None, [levels.phrase])])
+
+
+def _lengthscales(
+    spec: Any, context: Context, ignored: set[int], levels: Mapping[int, float]
+) -> dict[int, About]:
     """One lengthscale per column that matters, in the column's units."""
     names = context.names
     found: dict[int, Any] = dict(enumerate(default_length(len(names)) * context.scaling.x_std))
+    if both := [names[i] for i in sorted(ignored & set(levels))]:
+        raise ValueError(f"{both} have levels, but are ignored: leave one of them out")
     if isinstance(spec, Mapping):
         given = {context.column(name, "lengthscale"): value for name, value in spec.items()}
         if both := [names[i] for i in sorted(ignored & set(given))]:
             raise ValueError(f"{both} have a lengthscale, but are ignored: leave one of them out")
+        if both := [names[i] for i in sorted(set(levels) & set(given))]:
+            raise ValueError(f"{both} have a lengthscale and levels: leave one of them out")
         found |= given
     elif spec is not None:
         each = list(spec) if np.ndim(spec) else [spec] * len(names)
@@ -225,6 +201,7 @@ def _lengthscales(spec: Any, context: Context, ignored: set[int]) -> dict[int, A
                 f"got {len(each)}"
             )
         found = dict(enumerate(each))
+    found |= levels
     return {
         i: about(f"lengthscale of {names[i]}", value)
         for i, value in found.items()
@@ -272,7 +249,7 @@ def _periodic(
         length = about(f"lengthscale of {context.names[i]}", value)
         std = float(context.scaling.x_std[i])
         factors.append(Factor(i, About(length.median / std, length.log_std)))
-        over += f", changing over about {_words(length)} in {context.names[i]}"
+        over += f", changing over about {in_words(length)} in {context.names[i]}"
     return (Term(amplitude, tuple(factors)),), over
 
 

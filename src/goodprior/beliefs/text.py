@@ -2,12 +2,20 @@
 
 from typing import Any
 
+from goodprior.beliefs.levels import CORRELATIONS
+from goodprior.beliefs.monotone_table import DIRECTIONS
+
 _RULE = (
     'a belief is a word such as smooth, a table such as "lengthscale.age=10, amplitude=3", or a '
     'sum such as "trend + season(period.month=12)"'
 )
-_WORDS = {"kernel", "column", "ignore"}  # fields whose values are not numbers
-_PER_COLUMN = ("lengthscale", "period")
+_WORDS = {"kernel", "column", "ignore", "curves"}  # fields whose values are not numbers
+_PER_COLUMN: dict[str, tuple[str, ...]] = {  # and what their values may be
+    "lengthscale": ("a number",),
+    "period": ("a number",),
+    "levels": (*CORRELATIONS, "a number"),
+    "monotone": DIRECTIONS,
+}
 KERNEL_OF = {"trend": "linear", "season": "periodic"}
 
 
@@ -17,9 +25,10 @@ def belief_from_text(text: str) -> str | dict[str, Any] | list[Any]:
     Parameters
     ----------
     text
-        A word; `NAME=VALUE` parts separated by commas, where `lengthscale.COLUMN=VALUE` and
-        `period.COLUMN=VALUE` are for one column; a word with such parts in brackets; or several of
-        these with a `+` between them.
+        A word; `NAME=VALUE` parts separated by commas, where `lengthscale.COLUMN=VALUE`,
+        `period.COLUMN=VALUE`, `levels.CATEGORY=similar` and `monotone.COLUMN=increasing` are for
+        one column and `curves=FILE` names a table of examples; a word with such parts in brackets;
+        or several of these with a `+` between them.
 
     Returns
     -------
@@ -37,6 +46,8 @@ def belief_from_text(text: str) -> str | dict[str, Any] | list[Any]:
     'rough'
     >>> belief_from_text("lengthscale.age=10 x/ 2, lengthscale.dose=0.5, kernel=matern32")
     {'lengthscale': {'age': '10 x/ 2', 'dose': 0.5}, 'kernel': 'matern32'}
+    >>> belief_from_text("monotone.dose=increasing, levels.color=similar")
+    {'monotone': {'dose': 'increasing'}, 'levels': {'color': 'similar'}}
     >>> belief_from_text("trend + season(period.month=12)")
     ['trend', {'kernel': 'periodic', 'period': {'month': 12.0}}]
     """
@@ -82,14 +93,16 @@ def _table(text: str) -> dict[str, Any]:
         if name == "ignore" and not dot:
             table.setdefault("ignore", []).append(value)
             continue
-        read = value if name in _WORDS and not dot else _number_in(part, value)
+        words = _PER_COLUMN.get(name, ()) if dot else ()
+        is_word = value in words or (name in _WORDS and not dot)
+        read = value if is_word else _number_in(part, value, words)
         place = table
         if dot:
             place = table.setdefault(name, {})
             if name not in _PER_COLUMN or not isinstance(place, dict):
                 raise ValueError(
-                    f"{part!r}: only lengthscale and period can be given per column, and then for "
-                    "columns alone"
+                    f"{part!r}: only {', '.join(_PER_COLUMN)} can be given per column, and then "
+                    "for columns alone"
                 )
             name = column
         if name in place:
@@ -98,10 +111,11 @@ def _table(text: str) -> dict[str, Any]:
     return table
 
 
-def _number_in(part: str, value: str) -> float | str:
+def _number_in(part: str, value: str, words: tuple[str, ...]) -> float | str:
     try:
         return float(value)
     except ValueError:
         if "x/" in value:
             return value
-        raise ValueError(f"{part!r} needs a number after the =; {_RULE}") from None
+        expected = " or ".join(words or ("a number",))
+        raise ValueError(f"{part!r} needs {expected} after the =; {_RULE}") from None

@@ -92,7 +92,21 @@ def _belief_of(text: str | None) -> str | dict[str, Any] | list[Any] | None:
     if text is None:
         return None
     with wrong_option("--belief"):
-        return belief_from_text(text)
+        return _with_curves(belief_from_text(text))
+
+
+def _with_curves(spec: Any) -> Any:
+    """The specification with the tables of curves whose files it names."""
+    from goodprior.data.table.read import read_table
+
+    if isinstance(spec, list):
+        return [_with_curves(part) for part in spec]
+    if not isinstance(spec, dict) or "curves" not in spec:
+        return spec
+    path = Path(spec["curves"])
+    if not path.is_file():
+        raise ValueError(f"curves={path} names no file: give a table of points and curves")
+    return spec | {"curves": read_table(path).to_dict("list")}
 
 
 def _fit_and_save(

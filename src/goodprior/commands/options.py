@@ -64,8 +64,11 @@ Prior = Annotated[
 Belief = Annotated[
     str | None,
     typer.Option(
-        help="What functions are like: smooth (the default), rough, or lengths and heights in "
-        'the columns\' own units, such as "lengthscale.age=10, amplitude=3".'
+        help="What functions are like: smooth (the default), rough, trend, fit (to the rows), or "
+        "lengths and heights in the columns' own units, such as "
+        '"lengthscale.age=10, amplitude=3". '
+        "Also period.COLUMN=12, levels.CATEGORY=similar, monotone.COLUMN=increasing, "
+        "curves=EXAMPLES.csv, and sums of these with +."
     ),
 ]
 Task = Annotated[TaskName, typer.Option(help="auto: text and few whole numbers are classes.")]

@@ -9,6 +9,7 @@ import numpy as np
 from goodprior.data.images import PLACES, find_images, read_images
 
 REGRESSION = ("boston", "concrete", "energy", "kin8nm", "naval", "power", "protein", "wine")
+MORE_REGRESSION = ("airfoil", "autompg", "bike", "pendulum", "servo", "stock")  # not the paper's
 CLASSIFICATION = ("eeg", "htru2", "magic", "letter", "miniboo", "drive", "mocap")
 IMAGES = tuple(PLACES)
 BUNDLED = ("breast_cancer", "diabetes", "digits", "iris")  # with scikit-learn
@@ -52,7 +53,7 @@ def data_folder() -> Path | None:
 
 def file_of(name: str) -> Path:
     """Where the file of a named benchmark set is, or an error that says where it should be."""
-    known = (*REGRESSION, *CLASSIFICATION, "banana", *IMAGES)
+    known = (*REGRESSION, *MORE_REGRESSION, *CLASSIFICATION, "banana", *IMAGES)
     if name not in known:
         every = ", ".join(sorted((*known, *BUNDLED)))
         raise ValueError(f"unknown data set {name!r}; known are {every}")

@@ -48,9 +48,11 @@ class Scaling(eqx.Module):
         targets = (np.zeros(1), np.ones(1)) if y is None else _moments("y", y)
         return cls(*_moments("X", _as_table(X)), *targets)
 
-    def with_targets(self, mean: float, std: float) -> "Scaling":
-        """The same inputs, with another scale of one target."""
-        return Scaling(self.x_mean, self.x_std, np.array([mean]), np.array([std]))
+    def with_targets(
+        self, mean: Float[np.ndarray, " targets"], std: Float[np.ndarray, " targets"]
+    ) -> "Scaling":
+        """The same inputs, with other scales of targets."""
+        return Scaling(self.x_mean, self.x_std, np.asarray(mean), np.asarray(std))
 
     def inputs(self, X: object) -> Float[Array, "rows ..."]:
         """Inputs in units of training standard deviations."""

@@ -3,6 +3,7 @@
 import sys
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -14,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from goodprior import checks
-from goodprior.beliefs.spec import Task, amplitude_of, fit_to_rows, fitted_to_rows, parse_belief
+from goodprior.beliefs.spec import Task, amplitudes_of, fit_to_rows, fitted_to_rows, parse_belief
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
 from goodprior.estimators.posterior_draws import PosteriorDraws
@@ -126,7 +127,11 @@ class BNN(PriorDraws, PosteriorDraws, Settings):
         return self
 
     def fit_prior(
-        self: Fitted, X: Any, *, target_mean: float = 0.0, target_std: float | None = None
+        self: Fitted,
+        X: Any,
+        *,
+        target_mean: float | Sequence[float] | np.ndarray = 0.0,
+        target_std: float | Sequence[float] | np.ndarray | None = None,
     ) -> Fitted:
         """Match the prior to the belief at these inputs, without any targets.
 
@@ -137,7 +142,8 @@ class BNN(PriorDraws, PosteriorDraws, Settings):
         X
             Rows: where functions are compared, and the columns' units.
         target_mean, target_std
-            The scale of the targets to come. Without a deviation it is the belief's amplitude.
+            The scale of the targets to come, with a number for each if there are several. Without
+            a deviation it is the belief's amplitude.
         """
         method = self.check_settings()
         if not method.has_prior:
@@ -145,15 +151,16 @@ class BNN(PriorDraws, PosteriorDraws, Settings):
         refuse_bad_columns(X)
         X = validate_data(self, X, dtype=np.float64, allow_nd=True)
         if target_std is None:
-            target_std = amplitude_of(self.belief) or 1.0
-        mean, std = float(target_mean), checks.positive("target_std", target_std)
-        problem = self._problem(X, None, method, target=(mean, std))
+            target_std = amplitudes_of(self.belief) or 1.0
+        stds = np.array([checks.positive("target_std", std) for std in np.atleast_1d(target_std)])
+        means = np.array(np.broadcast_to(np.asarray(target_mean, float), stds.shape))
+        problem = self._problem(X, None, method, target=(means, stds))
         use_all_cores()
         keep_compiled_programs()
         hooks = Hooks(bool(self.verbose))
         key = jax.random.key(self._seed())
         self.prior_, history = fit_prior(problem, form=method.prior_form, key=key, hooks=hooks)
-        self._vector = True
+        self._vector = len(stds) == 1
         self._remember_match(problem, key, history)
         return self
 
@@ -201,7 +208,7 @@ class BNN(PriorDraws, PosteriorDraws, Settings):
         method: Method,
         *,
         row_weights: np.ndarray | None = None,
-        target: tuple[float, float] = (0.0, 1.0),
+        target: tuple[np.ndarray, np.ndarray] = (np.zeros(1), np.ones(1)),
     ) -> Problem:
         """The problem that these rows pose; `target` is the targets' scale where there is no y."""
         self.scaling_ = Scaling.fit(X, y if self.TASK == "regression" else None)
@@ -209,7 +216,7 @@ class BNN(PriorDraws, PosteriorDraws, Settings):
             self.scaling_ = self.scaling_.with_targets(*target)
         table = X.reshape(-1, X.shape[-1])  # of images: the pixels, with a column for each channel
         self.box_ = np.stack([table.min(axis=0), table.max(axis=0)])
-        observation = self._observation(1 if y is None or y.ndim == 1 else y.shape[1], method)
+        observation = self._observation(len(self.scaling_.y_std), method)
         names = [column_name(self, i) for i in range(table.shape[1])]
         if isinstance(self.belief, str) and self.belief == "fit":
             self.belief_ = fit_to_rows(X, y, self.scaling_, names, task=self.TASK)

@@ -10,6 +10,7 @@ from goodprior.networks.dense import Dense
 from goodprior.networks.fourier import Fourier, Monomial, Waves
 from goodprior.networks.lenet import LeNet5
 from goodprior.networks.mlp import ACTIVATIONS, MLP
+from goodprior.networks.monotone import MonotoneNetwork
 from goodprior.networks.preresnet import PreResNet20
 from goodprior.networks.vectorize import vectorize
 from goodprior.networks.vgg import VGG16
@@ -29,6 +30,7 @@ __all__ = [
     "Fourier",
     "LeNet5",
     "Monomial",
+    "MonotoneNetwork",
     "Parameter",
     "PreResNet20",
     "Waves",

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from goodprior.baselines import LaplacePosterior
-from goodprior.beliefs import Belief, SumOfTerms, as_terms
+from goodprior.beliefs import Belief, Monotone, SumOfTerms, as_terms
 from goodprior.inference import Posterior
 from goodprior.matching import compare, match
 from goodprior.matching.match import History
@@ -212,7 +212,8 @@ def unmatched_prior(problem: Problem, key: PRNGKeyArray) -> Prior:
 
 def _with_output_scales(network: MLP, belief: Belief) -> MLP | Architecture:
     """The network with rows of its last layer as large as the belief's outputs, if they differ."""
-    scales = np.array(belief.output_scales) if isinstance(belief, SumOfTerms) else np.ones(1)
+    known = isinstance(belief, SumOfTerms | Monotone)
+    scales = np.array(belief.output_scales) if known else np.ones(1)
     if np.allclose(scales, scales[0]):
         return network
     parameters = Architecture(network).parameters

@@ -8,6 +8,7 @@ import numpy as np
 from goodprior.beliefs import (
     Belief,
     MeasurementSet,
+    Monotone,
     Rows,
     Stacked,
     SumOfTerms,
@@ -108,8 +109,8 @@ class Problem:
         )
 
     @property
-    def closed_form(self) -> SumOfTerms | None:
-        """The belief as a sum of terms, where the network may be chosen for it and none is matched.
+    def closed_form(self) -> SumOfTerms | Monotone | None:
+        """The belief in closed form, where the network may be chosen for it and none is matched.
 
         A distance or a schedule that is asked for says that the prior is to be matched by it. A
         belief that nobody stated is left to an MLP, whose chains mix better so far.
@@ -119,6 +120,8 @@ class Problem:
         automatic = isinstance(spec, NetworkSpec) and spec.is_automatic and self.X.ndim == 2
         if asked or not automatic or isinstance(self.prior, Prior) or not is_matched(self.prior):
             return None
+        if isinstance(self.belief, Monotone):
+            return self.belief
         return as_terms(self.belief, self.X.shape[1])
 
     def build_network(self, *, noise: bool = True) -> Any:

@@ -8,12 +8,14 @@ weights v the block's covariance is that of the term, whatever the width (Bochne
     period                   the column becomes the cosine and sine of its phase, then as the RBF
     products of kernels      one block over all their columns
     linear, constant         a feature of its own, v ~ N(0, amplitude^2)
+    monotone                 the integral of the exponential of such a network, plus another
     uncertain lengthscale    w exp(-g), g ~ N(0, log_std^2); amplitudes likewise
 
 The standard deviations are the `base` of the network's architecture, so that priors of all families
 are about numbers of order one.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import inf, sqrt
 
@@ -22,8 +24,16 @@ from jaxtyping import Float, PRNGKeyArray
 from scipy import special, stats
 
 from goodprior import checks
+from goodprior.beliefs.monotone import Monotone
 from goodprior.beliefs.terms import SumOfTerms, Term
-from goodprior.networks import Architecture, Fourier, Monomial, Waves, zero_network
+from goodprior.networks import (
+    Architecture,
+    Fourier,
+    Monomial,
+    MonotoneNetwork,
+    Waves,
+    zero_network,
+)
 from goodprior.priors.base import Prior
 from goodprior.priors.flow import FlowPrior
 from goodprior.priors.gaussian import GaussianPrior
@@ -33,11 +43,12 @@ from goodprior.priors.named import is_matched
 UNITS = 100  # frequencies, shared out among the terms
 LEAST_UNITS = 20  # of a term
 SHAPE = 100.0  # of hierarchical priors: scales are known within 5 %
+HIGHEST = 3000.0  # squared frequency beyond which a Matern's curvature is not followed further
 CERTAIN = 1e-6  # the deviation of a lengthscale that is known beside uncertain ones
 
 
 def closed_form_prior(
-    name: str, belief: SumOfTerms, *, units: int = UNITS, key: PRNGKeyArray
+    name: str, belief: SumOfTerms | Monotone, *, units: int = UNITS, key: PRNGKeyArray
 ) -> Prior:
     """The prior of this family whose functions are like the belief's.
 
@@ -45,7 +56,7 @@ def closed_form_prior(
     ----------
     name : str
         `gpi-g`, `gpi-h` or `gpi-nf`.
-    belief : SumOfTerms
+    belief : SumOfTerms or Monotone
         About standardised inputs; see `goodprior.beliefs.as_terms`.
     units : int
         Frequencies of the network; each has a sine and a cosine.
@@ -55,7 +66,7 @@ def closed_form_prior(
     Returns
     -------
     Prior
-        Over a `Fourier` network.
+        Over a `Fourier` network, or one of two that is monotone.
 
     Examples
     --------
@@ -76,29 +87,45 @@ def closed_form_prior(
     return GaussianPrior(architecture) if name == "gpi-g" else FlowPrior(architecture, key=key)
 
 
-def closed_form_network(belief: SumOfTerms, units: int = UNITS) -> Architecture:
+def closed_form_network(belief: SumOfTerms | Monotone, units: int = UNITS) -> Architecture:
     """The network for a belief, with the scales of its weights as base.
 
     Parameters
     ----------
-    belief : SumOfTerms
+    belief : SumOfTerms or Monotone
         About standardised inputs.
     units : int
         Frequencies, shared out among the terms that are neither linear nor constant.
     """
     checks.whole("units", units)
-    curved = sum(bool(term.factors) for term in belief.terms)
-    each = max(units // max(curved, 1), min(units, LEAST_UNITS))
-    network = zero_network(lambda key: _network(belief, each, key))
+    if isinstance(belief, Monotone):
+        parts = belief.level, belief.log_slope
+        level, log_slope = (zero_network(_builder(part, units)) for part in parts)
+        network = MonotoneNetwork(level, log_slope, belief.column, belief.steepness)
+        scales = _scales(belief.level, level, "level.")
+        scales |= _scales(belief.log_slope, log_slope, "log_slope.")
+    else:
+        network = zero_network(_builder(belief, units))
+        scales = _scales(belief, network)
+    parameters = Architecture(network).parameters
+    return Architecture(network, [scales[parameter.name] for parameter in parameters])
+
+
+def _scales(belief: SumOfTerms, network: Fourier, prefix: str = "") -> dict[str, np.ndarray]:
+    """Scales of all weights by name."""
     scales, readout = {}, []
     for i, (term, block) in enumerate(zip(belief.terms, network.blocks, strict=True)):
         found, shares = _block_scales(term, block)
-        scales |= {f"blocks.{i}.{name}": value for name, value in found.items()}
+        scales |= {f"{prefix}blocks.{i}.{name}": value for name, value in found.items()}
         readout.append(term.amplitude.median * np.sqrt(shares))
     rows = np.outer(belief.output_scales, np.concatenate(readout))
-    scales["readout.weight"] = rows * sqrt(rows.shape[1])
-    parameters = Architecture(network).parameters
-    return Architecture(network, [scales[parameter.name] for parameter in parameters])
+    return scales | {f"{prefix}readout.weight": rows * sqrt(rows.shape[1])}
+
+
+def _builder(belief: SumOfTerms, units: int) -> Callable[[PRNGKeyArray], Fourier]:
+    curved = sum(bool(term.factors) for term in belief.terms)
+    each = max(units // max(curved, 1), min(units, LEAST_UNITS))
+    return lambda key: _network(belief, each, key)
 
 
 def _network(belief: SumOfTerms, units: int, key: PRNGKeyArray) -> Fourier:
@@ -155,10 +182,11 @@ def matern_strata(
     """Frequency scales, and shares of the variance, that together are a Matern kernel's spectrum.
 
     Squared frequencies of a Matern kernel are those of an RBF times an InverseGamma(nu, nu). The
-    units divide that distribution into strata: a third of them by variance, by root mean square
-    frequency, and by mean squared frequency each, so that many units with little weight carry the
-    rare high frequencies and draws are evenly rough. A stratum has the mean square of its part of
-    the distribution, so the mean squared gradient is exact for nu > 1.
+    units divide that distribution into strata: a third of them by variance, by squared frequency
+    and by its square each, so that many units with little weight carry the rare high frequencies
+    and gradients and curvatures are those of the belief in every draw, not on average only. A
+    stratum has the mean square of its part of the distribution, so the mean squared gradient is
+    exact for nu > 1.
 
     Parameters
     ----------
@@ -172,11 +200,13 @@ def matern_strata(
     nu = smoothness
     edges = np.geomspace(1e-7, 60, 40_001) / nu
     share = np.diff(stats.gamma(nu, scale=1 / nu).cdf(edges))
+    middle = 1 / np.sqrt(edges[1:] * edges[:-1])
     if nu > 1:
         square = nu / (nu - 1) * np.diff(stats.gamma(nu - 1, scale=1 / nu).cdf(edges))
     else:
-        square = share / np.sqrt(edges[1:] * edges[:-1])
-    parts = [share, np.sqrt(share * square), square]
+        square = share * middle
+    fourth = share * (middle / (1 + middle / HIGHEST)) ** 2
+    parts = [share, square, fourth]
     density = sum(part / part.sum() for part in parts) / len(parts)
     stratum = np.minimum((np.cumsum(density) - density / 2) * units, units - 1e-9).astype(int)
     total = np.bincount(stratum, share, units)

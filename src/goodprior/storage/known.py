@@ -19,6 +19,7 @@ from goodprior.beliefs import (
     Grid,
     HierarchicalGP,
     Mix,
+    Monotone,
     Near,
     Rows,
     Stacked,
@@ -59,6 +60,7 @@ from goodprior.networks import (
     Fourier,
     LeNet5,
     Monomial,
+    MonotoneNetwork,
     Parameter,
     PreResNet20,
     Waves,
@@ -83,7 +85,7 @@ _GOODPRIOR: tuple[type, ...] = (
     # networks
     *(MLP, Dense, Architecture, Parameter),
     *(Conv, BatchNorm, LeNet5, VGG16, PreResNet20, Residual, WithLogNoise),
-    *(Fourier, Waves, Monomial),
+    *(Fourier, Waves, Monomial, MonotoneNetwork),
     # beliefs
     *(
         GaussianProcess,
@@ -99,7 +101,7 @@ _GOODPRIOR: tuple[type, ...] = (
         LogNormal,
         Fixed,
     ),
-    *(SumOfTerms, Term, Factor, About, TermsKernel),
+    *(SumOfTerms, Term, Factor, About, TermsKernel, Monotone),
     # priors and their latents
     *(GaussianPrior, FlowPrior, LearnedNoise),
     *(GibbsHierarchicalPrior, MarginalHierarchicalPrior, NoncentredHierarchicalPrior),
