@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test test-slow lint install bench clean
+.PHONY: demo test test-slow lint install package bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/goodprior demo
@@ -41,6 +41,15 @@ $(VENV)-peers/.installed:
 	$(PYTHON) -m venv $(VENV)-peers
 	$(VENV)-peers/bin/python -m pip install --quiet "torch>=2.6" sklearn-contrib-bde pandas
 	touch $@
+
+# Build both distributions, check them, and use the wheel from an environment of its own.
+package:
+	rm -rf dist
+	test -x build/package/bin/python || $(PYTHON) -m venv build/package
+	build/package/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	build/package/bin/python -m build --outdir dist .
+	build/package/bin/twine check --strict dist/*
+	$(PYTHON) packaging/smoke.py dist/*.whl
 
 clean:
 	rm -rf $(VENV) $(VENV)-peers build dist .ruff_cache

@@ -15,6 +15,18 @@ def column_name(model: Any, column: int) -> str:
     return f"column {column}" if names is None else str(names[column])
 
 
+def column_number(model: Any, column: str | int) -> int:
+    """The number of a column that is given by its name or its number."""
+    names = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    if isinstance(column, str) and column in names:
+        return names.index(column)
+    if isinstance(column, int | np.integer) and 0 <= column < model.n_features_in_:
+        return int(column)
+    known = f"one of {_some(names)}, or " if names else ""
+    last = model.n_features_in_ - 1
+    raise ValueError(f"a column must be {known}a number from 0 to {last}; got {column!r}")
+
+
 def refuse_bad_columns(X: Any) -> None:
     """Name the columns of a DataFrame that are not numbers throughout; arrays have no names."""
     if not hasattr(X, "iloc") or getattr(X, "ndim", 0) != 2:
