@@ -157,9 +157,10 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         count = 1 if self._vector else len(self.scaling_.y_std)
         number = 0 if target is None and count == 1 else target
         if not (isinstance(number, int | np.integer) and 0 <= number < count):
+            known = f"{count} target{'s' * (count > 1)}"
             raise ValueError(
-                f"y had {count} targets in training: target must be a whole number from 0 to "
-                f"{count - 1}, got {target!r}"
+                f"y had {known} in training: target must be a whole number from 0 to {count - 1}, "
+                f"got {target!r}"
             )
         return int(number)
 

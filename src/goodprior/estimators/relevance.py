@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+EXCHANGES = 4  # permutations of the rows over which a share is averaged
 STEP = 0.01  # of the central differences, in standard deviations of the column
 SMALLEST = float(np.finfo(np.float32).tiny)  # stands for a variance of zero
 NEGLIGIBLE = 0.01  # a share of the variance below which a column is said to hardly matter
@@ -51,7 +52,8 @@ class Relevance(NamedTuple):
     noun: str = "functions"
 
     def __str__(self) -> str:
-        share = f"{100 * self.share:.2g} % of their variance"
+        percent = min(100 * self.share, 100.0)  # the estimate of nearly all may be above
+        share = f"{percent:.{0 if percent >= 1 else 1}f} % of their variance"
         if self.share < NEGLIGIBLE:
             return f"{self.noun} hardly vary with {self.column}: {share}"
         if np.isnan(self.lengthscale):
@@ -112,9 +114,10 @@ def _share(
     functions: Callable[[Rows], Functions], rows: Rows, values: Functions, columns: list[int]
 ) -> Float[np.ndarray, " draws"]:
     """Each draw's total-effect Sobol index of the columns, by exchanging their values."""
-    order = np.random.default_rng(0).permutation(len(rows))
-    exchanged = functions(with_values(rows, columns, rows[order][:, columns]))
-    return _mean_square(exchanged - values) / (2 * _variance(values))
+    rng = np.random.default_rng(0)
+    others = (rng.permutation(rows[:, columns]) for _ in range(EXCHANGES))
+    changes = [_mean_square(functions(with_values(rows, columns, o)) - values) for o in others]
+    return np.mean(changes, axis=0) / (2 * _variance(values))
 
 
 def _lengthscale(
