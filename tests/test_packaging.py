@@ -39,13 +39,9 @@ def test_the_conda_recipe_has_this_version_and_these_dependencies():
     assert f'version: "{goodprior.__version__}"' in text
     section = text.split("  run:\n")[1].split("\n\n")[0]
     found = dict(re.findall(r"- (\S+) (>=\S+)", section))
-    needed = [re.match(r"([\w-]+)(>=\S+)", each) for each in PROJECT["dependencies"]]
-    assert found == {
-        "python": PROJECT["requires-python"],
-        **{
-            CONDA_NAMES.get(name, name): least for name, least in (each.groups() for each in needed)
-        },
-    }
+    needed = dict(re.findall(r"([\w-]+)(>=\S+)", "\n".join(PROJECT["dependencies"])))
+    expected = {CONDA_NAMES.get(name, name): least for name, least in needed.items()}
+    assert found == {"python": PROJECT["requires-python"], **expected}
 
 
 def test_classifiers_name_the_oldest_python():
