@@ -60,7 +60,7 @@ test-oldest:
 	build/oldest/bin/uv pip install --quiet --python build/oldest/bin/python --resolution lowest-direct -e .
 	build/oldest/bin/uv pip install --quiet --python build/oldest/bin/python pytest beartype hypothesis
 	build/oldest/bin/pytest -q -m "not slow" -W ignore::DeprecationWarning \
-	  tests/test_cli.py tests/test_front_door.py tests/estimators tests/inference tests/storage
+	  tests/test_cli.py tests/commands tests/estimators tests/inference tests/pipeline tests/storage
 
 clean:
 	rm -rf $(VENV) $(VENV)-peers build dist .ruff_cache
