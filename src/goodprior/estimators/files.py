@@ -36,6 +36,8 @@ def save(thing: Any, path: str | PathLike[str], columns: dict[str, Any] | None =
         A fitted `BNNRegressor` or `BNNClassifier`, or a prior.
     path
         Of the file.
+    columns
+        How columns of a table became inputs; the model that is read has it as `columns_`.
 
     Examples
     --------
