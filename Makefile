@@ -42,5 +42,25 @@ $(VENV)-peers/.installed:
 	$(VENV)-peers/bin/python -m pip install --quiet "torch>=2.6" sklearn-contrib-bde pandas
 	touch $@
 
+.PHONY: package test-oldest
+
+# Build both distributions, check them, and use the wheel from an environment of its own.
+package:
+	rm -rf dist
+	test -x build/package/bin/python || $(PYTHON) -m venv build/package
+	build/package/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	build/package/bin/python -m build --outdir dist .
+	build/package/bin/twine check --strict dist/*
+	$(PYTHON) packaging/smoke.py dist/*.whl
+
+# Some quick tests with the oldest versions that pyproject.toml allows; old ones use what newer ones deprecate.
+test-oldest:
+	test -x build/oldest/bin/python || $(PYTHON) -m venv build/oldest
+	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	build/oldest/bin/uv pip install --quiet --python build/oldest/bin/python --resolution lowest-direct -e .
+	build/oldest/bin/uv pip install --quiet --python build/oldest/bin/python pytest beartype hypothesis
+	build/oldest/bin/pytest -q -m "not slow" -W ignore::DeprecationWarning \
+	  tests/test_cli.py tests/commands tests/estimators tests/inference tests/pipeline tests/storage
+
 clean:
 	rm -rf $(VENV) $(VENV)-peers build dist .ruff_cache

@@ -24,20 +24,25 @@ atexit.register(shutil.rmtree, os.environ["JAX_COMPILATION_CACHE_DIR"], ignore_e
 SLOW_EXAMPLES = (
     "BNNClassifier",
     "BNNRegressor",
+    "Fit",
     "FlowPrior",
     "GibbsHierarchicalPrior",
+    "LaplacePosterior",
     "LeNet5",
     "LearnedNoise",
     "PreResNet20",
     "VGG16",
+    "fit_early_stopping",
     "fit_ensemble",
     "fit_fbnn",
     "fit_laplace",
     "fit_map",
     "kernel_network",
+    "laplace_at",
     "match",
     "sample_posterior",
     "stein_score",
+    "tune",
 )
 
 

@@ -8,7 +8,7 @@ The subpackages, in the order in which data flows: `networks`, `data`, `beliefs`
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 # Names are imported from their subpackages when first used: `import goodprior` alone loads no JAX.
 _ROOMS = {

@@ -112,6 +112,13 @@ def above_one(name: str, value: object) -> float:
     return float(value)
 
 
+def fraction(name: str, value: float) -> float:
+    """A number above 0 and below 1."""
+    if not (isinstance(value, int | float | np.number) and 0 < value < 1):
+        raise ValueError(f"{name} must lie between 0 and 1, got {value!r}")
+    return float(value)
+
+
 def whole(name: str, value: int, *, least: int = 1) -> int:
     """A whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:

@@ -181,6 +181,10 @@ def test_the_page_has_pictures_and_words_and_needs_nothing_else(fitted, folder):
     assert done.exit_code == 0, done.output
     assert "regression of y on 16 rows: prior fg, sghmc, 2 chains of 13 draws" in done.stdout
     page = (folder / "report.html").read_text()
+    relevance = [line for line in done.stdout.splitlines() if line.startswith("functions ")]
+    columns = {re.split(r"(?: in | with )", line)[1].split(":")[0] for line in relevance}
+    assert columns == {"size", "colour", "day"}  # a category is one column
+    assert page.count("<li>functions ") == 3
     pictures = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
     for picture in pictures:
         assert image.imread(io.BytesIO(base64.b64decode(picture))).ndim == 3

@@ -44,9 +44,10 @@ def test_a_model_report_escapes_columns_settings_and_warnings():
     )
     file = ModelFile(model, Columns.fit(frame), [HOSTILE], 2)
     pictures = {"posterior": b"PNG", "prior": b"PNG"}
-    page = report_page(QUOTED, file, pictures)
-    # Columns name the column and its category; then target, warning, belief, figure and setting.
-    _check(page.replace(ESCAPED.capitalize(), ESCAPED), times=2 + 5)
+    page = report_page(QUOTED, file, pictures, [HOSTILE])
+    # Columns name the column and its category; then target, warning, relevance,
+    # belief, figure and setting.
+    _check(page.replace(ESCAPED.capitalize(), ESCAPED), times=2 + 6)
     assert page.count('<img alt="') == 2
     assert "<b>Warning:</b>" in page
     assert "worst R-hat" in page

@@ -158,6 +158,18 @@ def laplace_at(
     -------
     LaplacePosterior
         Around the mode.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from goodprior.baselines import fit_map
+    >>> from goodprior.inference import Gaussian
+    >>> from goodprior.networks import MLP
+    >>> X = jax.numpy.linspace(-1, 1, 40)[:, None]
+    >>> prior = GaussianPrior(MLP(1, (3,), 1, key=jax.random.key(0)))
+    >>> mode = fit_map(prior, Gaussian(0.1), X, X, epochs=5, key=jax.random.key(1))
+    >>> laplace_at(mode, X, X, key=jax.random.key(2)).predict(X).mean.shape
+    (40, 1)
     """
     prior, likelihood = mode.prior, mode.likelihood
     _check(prior, likelihood, structure)

@@ -49,6 +49,18 @@ class LaplacePosterior(eqx.Module):
         Of X and y, if predictions are to be on the original scale.
     draws
         How many functions `functions` draws.
+
+    Examples
+    --------
+    >>> from goodprior.baselines import fit_laplace
+    >>> from goodprior.inference import Gaussian
+    >>> from goodprior.networks import MLP
+    >>> X = jnp.linspace(-1, 1, 40)[:, None]
+    >>> prior = GaussianPrior(MLP(1, (3,), 1, key=jax.random.key(0)))
+    >>> posterior = fit_laplace(prior, Gaussian(0.1), X, X, epochs=5, key=jax.random.key(1))
+    >>> mean, covariance = posterior.moments(X)
+    >>> mean.shape, covariance.shape
+    ((40, 1), (40, 1, 1))
     """
 
     prior: GaussianPrior

@@ -176,6 +176,17 @@ def fit_early_stopping(
     -------
     Posterior
         Of one draw: the weights with the lowest validation NLL.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from goodprior.inference import Gaussian
+    >>> from goodprior.networks import MLP
+    >>> X = jax.numpy.linspace(-1, 1, 40)[:, None]
+    >>> network = MLP(1, (3,), 1, key=jax.random.key(0))
+    >>> found = fit_early_stopping(network, Gaussian(0.1), X, X, epochs=5, key=jax.random.key(1))
+    >>> found.chains, found.draws_per_chain
+    (1, 1)
     """
     settings = {"key": key, "patience": patience, "penalised": False, **settings}
     return fit_map(GaussianPrior(network), likelihood, X, y, **settings)

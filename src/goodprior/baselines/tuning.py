@@ -136,6 +136,21 @@ def tune(
     -------
     tuple
         The best candidate, and the trials of all.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from goodprior.baselines import fit_map
+    >>> from goodprior.inference import Gaussian
+    >>> from goodprior.networks import MLP
+    >>> from goodprior.priors import GaussianPrior
+    >>> prior = GaussianPrior(MLP(1, (3,), 1, key=jax.random.key(0)))
+    >>> def fit(noise_variance, X, y, key):
+    ...     return fit_map(prior, Gaussian(noise_variance), X, y, epochs=3, key=key)
+    >>> X = np.linspace(-1, 1, 40)[:, None]
+    >>> best, trials = tune(fit, [1.0, 1e6], X, X, key=jax.random.key(1))
+    >>> best, len(trials)
+    (1.0, 2)
     """
     if not candidates:
         raise ValueError("there are no candidates to choose from")

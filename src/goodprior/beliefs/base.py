@@ -13,6 +13,15 @@ class Belief(Protocol):
 
     It is called from Python, never inside a compiled program, so it may use any library and need
     not be differentiable.
+
+    Examples
+    --------
+    >>> import jax
+    >>> class Lines:
+    ...     def sample(self, key, x, n):
+    ...         return jax.random.normal(key, (n, 1, 1)) * x
+    >>> isinstance(Lines(), Belief)
+    True
     """
 
     def sample(

@@ -98,6 +98,12 @@ def matern12(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.
         One number, or one per input.
     variance : float
         Of the function's values.
+
+    Examples
+    --------
+    >>> kernel = matern12(lengthscale=2.0, variance=3.0)
+    >>> float(kernel(jnp.zeros((1, 1)), jnp.full((1, 1), 2.0))[0, 0])
+    1.1036...
     """
     return Radial(lengthscale, variance, _matern12)
 
@@ -111,6 +117,12 @@ def matern32(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.
         One number, or one per input.
     variance : float
         Of the function's values.
+
+    Examples
+    --------
+    >>> kernel = matern32(lengthscale=2.0, variance=3.0)
+    >>> float(kernel(jnp.zeros((1, 1)), jnp.full((1, 1), 2.0))[0, 0])
+    1.4500...
     """
     return Radial(lengthscale, variance, _matern32)
 
@@ -124,6 +136,12 @@ def matern52(lengthscale: Lengthscale = 1.0, variance: Scalar = 1.0) -> kernels.
         One number, or one per input.
     variance : float
         Of the function's values.
+
+    Examples
+    --------
+    >>> kernel = matern52(lengthscale=2.0, variance=3.0)
+    >>> float(kernel(jnp.zeros((1, 1)), jnp.full((1, 1), 2.0))[0, 0])
+    1.5719...
     """
     return Radial(lengthscale, variance, _matern52)
 
@@ -141,6 +159,12 @@ def rational_quadratic(
         Of the function's values.
     alpha : float
         The smaller, the wider the mixture.
+
+    Examples
+    --------
+    >>> kernel = rational_quadratic(lengthscale=2.0, variance=3.0)
+    >>> float(kernel(jnp.zeros((1, 1)), jnp.full((1, 1), 2.0))[0, 0])
+    2.0
     """
     inverse = 1.0 / jnp.asarray(lengthscale)
     kernel = kernels.RationalQuadratic(alpha=jnp.asarray(alpha), distance=L2Distance())
@@ -162,6 +186,12 @@ def periodic(
         Of the function's values.
     period : float
         In units of the input.
+
+    Examples
+    --------
+    >>> kernel = periodic(period=2.0, variance=3.0)
+    >>> float(kernel(jnp.zeros((1, 1)), jnp.full((1, 1), 2.0))[0, 0])
+    3.0
     """
     gamma = 2.0 / jnp.asarray(lengthscale) ** 2
     return kernels.Constant(jnp.asarray(variance)) * kernels.ExpSineSquared(

@@ -13,7 +13,16 @@ from goodprior import checks
 
 
 class MeasurementSet(eqx.Module):
-    """A distribution of `size` points, or a fixed set. Sets add up: `Rows(X) + Box(...)`."""
+    """A distribution of `size` points, or a fixed set. Sets add up: `Rows(X) + Box(...)`.
+
+    Examples
+    --------
+    >>> import jax
+    >>> rows = jax.numpy.arange(20.0)[:, None]
+    >>> both = Rows(rows, size=5) + Box([0.0], [19.0], size=3)
+    >>> both.size, both.sample(jax.random.key(0)).shape
+    (8, (8, 1))
+    """
 
     size: eqx.AbstractVar[int]
 

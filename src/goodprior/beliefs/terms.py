@@ -34,6 +34,11 @@ class About(NamedTuple):
         Of the number.
     log_std : float
         Standard deviation of its logarithm; 0: the number is known.
+
+    Examples
+    --------
+    >>> About(2.0), About(2.0, log_std=0.3)
+    (About(median=2.0, log_std=0.0), About(median=2.0, log_std=0.3))
     """
 
     median: float
@@ -56,6 +61,13 @@ class Factor(NamedTuple):
         Of the Matern family: 0.5, 1.5, 2.5, or infinite for an RBF.
     period : float or None
         After which functions repeat.
+
+    Examples
+    --------
+    >>> season = Factor(0, lengthscale=About(0.5), period=12.0)
+    >>> rough = Factor(1, smoothness=0.5)
+    >>> season.period, rough.lengthscale.median
+    (12.0, 1.0)
     """
 
     column: int
@@ -77,6 +89,13 @@ class Term(NamedTuple):
         Kernels that are multiplied.
     times : tuple of int
         Columns by which functions are multiplied.
+
+    Examples
+    --------
+    >>> line = Term(About(0.5), times=(0,))
+    >>> smooth = Term(About(1.0), (Factor(0), Factor(1, About(3.0))))
+    >>> SumOfTerms((line, smooth)).is_certain
+    True
     """
 
     amplitude: About

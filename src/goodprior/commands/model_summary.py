@@ -3,8 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from goodprior.commands.model_file import ModelFile
 
+MOST_COLUMNS = 50  # whose relevance is shown: each takes six predictions of 300 rows
 LIMITATIONS = {
     "map": "one network only: error bars are of the noise, not of the function",
     "early-stopping": "one network only: error bars are of the noise, not of the function",
@@ -21,6 +24,16 @@ def summary_lines(file: "ModelFile") -> str:
         lines.append(file.columns.describe())
     lines.append(f"belief: {file.model.belief_}")
     return "\n".join([*lines, *(f"warning: {text}" for text in model_warnings(file.model))])
+
+
+def relevance_lines(file: "ModelFile", rows: "pd.DataFrame | None") -> list[str]:
+    """Return how functions vary with each column of the table over these rows, a line each."""
+    if rows is None or file.columns is None or len(rows) < 2:
+        return []
+    if len(file.columns.columns) > MOST_COLUMNS:
+        return [f"which columns matter is not computed for more than {MOST_COLUMNS} of them"]
+    groups = {each.name: each.names for each in file.columns.columns if each.kind == "category"}
+    return [str(each) for each in file.model.relevance(rows, groups=groups)]
 
 
 def one_sentence(file: "ModelFile") -> str:

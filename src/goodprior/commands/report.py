@@ -22,7 +22,9 @@ MEANINGS = {
 }
 
 
-def report_page(name: str, file: "ModelFile", pictures: dict[str, bytes]) -> str:
+def report_page(
+    name: str, file: "ModelFile", pictures: dict[str, bytes], relevance: list[str]
+) -> str:
     """Return the page: what the model is, its pictures, columns, diagnostics and settings.
 
     Parameters
@@ -33,6 +35,8 @@ def report_page(name: str, file: "ModelFile", pictures: dict[str, bytes]) -> str
         The model.
     pictures
         PNG of the `posterior` and, where the method has one, of the `prior`.
+    relevance
+        A line for each column.
     """
     settings = sorted(_settings(file.model).items())
     return html.render(
@@ -42,6 +46,7 @@ def report_page(name: str, file: "ModelFile", pictures: dict[str, bytes]) -> str
         warnings=model_warnings(file.model),
         task=file.model.TASK,
         pictures=pictures,
+        relevance=relevance,
         belief=file.model.belief_.sentence,
         columns="" if file.columns is None else file.columns.describe(),
         diagnostics=_diagnostics(file.model),

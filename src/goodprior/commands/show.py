@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goodprior.commands.console import check_output, prepare, report_errors, report_warnings
-from goodprior.commands.model_summary import summary_lines
+from goodprior.commands.model_summary import relevance_lines, summary_lines
 from goodprior.commands.options import ModelPath
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ def show(
     data: Annotated[
         Path | None,
         typer.Argument(
-            help="The training table, or another with its columns, to be drawn as dots.",
+            help="The training table, or another with its columns: to be drawn as dots, and to "
+            "say which columns matter.",
             exists=True,
             dir_okay=False,
         ),
@@ -41,14 +42,15 @@ def show(
         prepare()
         file = open_model(model)
         X, y = _rows_to_draw(file, data)
-        typer.echo(summary_lines(file))
+        relevance = relevance_lines(file, X)
+        typer.echo("\n".join([summary_lines(file), *relevance]))
         pictures = {"posterior": png(file.model.plot_posterior(X, y))}
         if hasattr(file.model, "prior_"):  # some methods have none
             pictures = {"prior": png(file.model.plot_prior()), **pictures}
         if out.suffix.lower() == ".png":
             replace_file(out, stack_pictures(list(pictures.values())))
         else:
-            replace_file(out, report_page(model.name, file, pictures).encode())
+            replace_file(out, report_page(model.name, file, pictures, relevance).encode())
         typer.echo(f"report: {out}")
 
 

@@ -4,8 +4,17 @@ For people with a table and a question: they validate, build a `Problem` and rea
 """
 
 from goodprior.estimators.classifier import BNNClassifier
+from goodprior.estimators.explain import PartialDependence
 from goodprior.estimators.files import save
 from goodprior.estimators.load import load
 from goodprior.estimators.regressor import BNNRegressor
+from goodprior.estimators.relevance import Relevance
 
-__all__ = ["BNNClassifier", "BNNRegressor", "load", "save"]
+__all__ = [
+    "BNNClassifier",
+    "BNNRegressor",
+    "PartialDependence",
+    "Relevance",
+    "load",
+    "save",
+]

@@ -18,6 +18,7 @@ from goodprior import checks
 from goodprior.beliefs.spec import Task, amplitudes_of, fit_to_rows, fitted_to_rows, parse_belief
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
+from goodprior.estimators.explain import Explanations
 from goodprior.estimators.posterior_draws import PosteriorDraws
 from goodprior.estimators.prior_draws import Matched, PriorDraws
 from goodprior.estimators.settings import Settings, refuse
@@ -49,7 +50,7 @@ class _Continuation(NamedTuple):
     key: PRNGKeyArray
 
 
-class BNN(PriorDraws, PosteriorDraws, Settings):
+class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
     """The course of a fit; `BNNRegressor` and `BNNClassifier` say the rest."""
 
     TASK: ClassVar[Task]

@@ -118,3 +118,16 @@ class BNNClassifier(ClassifierMixin, BNN):
 
     def _functions(self, X: np.ndarray) -> np.ndarray:
         return np.asarray(self.posterior_.functions(X), np.float64)
+
+    def _target_number(self, target: Any) -> int:
+        known = self.classes_.tolist()
+        if target is None and len(known) == 2:
+            return 1
+        if target not in known:
+            raise ValueError(f"target must be one of the classes {known}, got {target!r}")
+        return known.index(target)
+
+    def _target_draws(self, X: np.ndarray, number: int) -> np.ndarray:
+        prediction = self.posterior_.predict(X)
+        assert isinstance(prediction, ClassPrediction)
+        return np.exp(np.asarray(prediction.log_probabilities, np.float64)[..., number])

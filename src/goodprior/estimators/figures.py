@@ -1,5 +1,6 @@
 """Pictures of a fitted estimator: its prior and its posterior along each column."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -9,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from goodprior import plots
-from goodprior.estimators.validation import column_name
+from goodprior.estimators.validation import column_name, column_number
 from goodprior.inference import Binary
 from goodprior.matching.report import Column, MatchReport
 
@@ -68,10 +69,7 @@ def _of(report: MatchReport, name: str) -> Column | None:
 def plot_posterior(model: Any, X: Any, y: Any) -> Figure:
     """Means and 95 % intervals along the columns; for classes, their probabilities."""
     columns = _columns(model)
-    width = min(3, len(columns))
-    height = -(-len(columns) // width)
-    figure = plots.new_figure(height, width)
-    axes = figure.subplots(height, width, squeeze=False, sharey=True).ravel()
+    figure, axes = _one_axis_each(columns)
     data = None if X is None else np.asarray(X, float)
     for axis, column in zip(axes, columns, strict=False):
         rows = _along(model, column)
@@ -99,11 +97,52 @@ def plot_posterior(model: Any, X: Any, y: Any) -> Figure:
                 axis.plot(x, probabilities[:, i], label=str(model.classes_[i]))
             axis.set_ylim(0, 1)
         axis.set_xlabel(column_name(model, column))
-    for axis in axes[len(columns) :]:
-        axis.set_axis_off()
     if model.TASK == "classification":
         axes[0].legend(fontsize="small")
         axes[0].set_ylabel("probability")
     else:
         axes[0].set_ylabel("prediction, 95 % bands")
     return figure
+
+
+def plot_partial_dependence(
+    model: Any, X: Any, columns: Sequence[str | int] | None, *, target: Any, level: float
+) -> Figure:
+    """Means and bands of the function along columns, averaged over the rows' other columns."""
+    numbers = (
+        _columns(model) if columns is None else [column_number(model, name) for name in columns]
+    )
+    if not numbers:
+        raise ValueError("columns must name one column or more")
+    figure, axes = _one_axis_each(numbers)
+    data, of = np.asarray(X, float), "prediction"
+    for axis, column in zip(axes, numbers, strict=False):
+        found = model.partial_dependence(X, column, target=target, level=level)
+        style = "-" if len(found.grid) > 2 else "o--"  # two values: a category
+        axis.fill_between(found.grid, found.lower, found.upper, color=OURS, alpha=0.3, lw=0)
+        axis.plot(found.grid, found.mean, style, color=OURS)
+        axis.plot(
+            data[:, column],
+            np.zeros(len(data)),
+            "|",
+            color="black",
+            ms=8,
+            alpha=0.4,
+            transform=axis.get_xaxis_transform(),
+        )
+        axis.set_xlabel(found.column)
+        if model.TASK == "classification":
+            of = f"probability of {found.target}"
+    axes[0].set_ylabel(f"mean {of}\nand its {100 * level:g} % band")
+    return figure
+
+
+def _one_axis_each(columns: Sequence[Any]) -> tuple[Figure, np.ndarray]:
+    """A figure with an axis for each column, three in a row."""
+    width = min(3, len(columns))
+    height = -(-len(columns) // width)
+    figure = plots.new_figure(height, width)
+    axes = figure.subplots(height, width, squeeze=False, sharey=True).ravel()
+    for axis in axes[len(columns) :]:
+        axis.set_axis_off()
+    return figure, axes

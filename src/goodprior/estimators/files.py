@@ -29,6 +29,23 @@ def save(thing: Any, path: str | PathLike[str], columns: dict[str, Any] | None =
     """Write a fitted estimator, or a matched prior, to a `.safetensors` file.
 
     The file is replaced as a whole or not at all. Data are not in it, draws are.
+
+    Parameters
+    ----------
+    thing
+        A fitted `BNNRegressor` or `BNNClassifier`, or a prior.
+    path
+        Of the file.
+    columns
+        How columns of a table became inputs; the model that is read has it as `columns_`.
+
+    Examples
+    --------
+    >>> import jax, tempfile
+    >>> from goodprior import MLP, GaussianPrior
+    >>> prior = GaussianPrior(MLP(1, (5,), 1, key=jax.random.key(0)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(prior, f"{folder}/prior.safetensors")
     """
     if isinstance(thing, Prior):
         storage.write(path, {"model": "prior", "prior": thing}, kind="model")

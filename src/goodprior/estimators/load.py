@@ -17,6 +17,23 @@ def load(path: str | PathLike[str], *, network: Any = None) -> Any:
 
     A network of your own is not in the file: give it again as `network`. A file that is damaged,
     hostile or of another kind gives a `ValueError` and runs nothing.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    network
+        One of the same class and shapes as the network of your own, with any weights.
+
+    Examples
+    --------
+    >>> import jax, tempfile
+    >>> from goodprior import MLP, GaussianPrior, save
+    >>> prior = GaussianPrior(MLP(1, (5,), 1, key=jax.random.key(0)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(prior, f"{folder}/prior.safetensors")
+    ...     type(load(f"{folder}/prior.safetensors")).__name__
+    'GaussianPrior'
     """
     content = storage.read(path, kind="model", network=network)
     try:

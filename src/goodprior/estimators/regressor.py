@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from goodprior import checks
 from goodprior.beliefs.spec import Task
 from goodprior.estimators.base import BNN
 from goodprior.inference import Prediction
@@ -144,12 +145,25 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         self, X: Any, level: float = 0.95, of: Of = "observation"
     ) -> tuple[np.ndarray, np.ndarray]:
         """The central interval that holds an observation, or the function, so often."""
-        if not 0 < level < 1:
-            raise ValueError(f"level must lie between 0 and 1, got {level!r}")
-        low, high = self._prediction(X).interval(level, of)
+        low, high = self._prediction(X).interval(checks.fraction("level", level), of)
         return self._shape(low), self._shape(high)
 
     def _functions(self, X: np.ndarray) -> np.ndarray:
         prediction = self.posterior_.likelihood.predict(self.posterior_.functions(X))
         assert isinstance(prediction, Prediction)
         return self._shape(prediction.rescale(self.scaling_.y_mean, self.scaling_.y_std).functions)
+
+    def _target_number(self, target: Any) -> int:
+        count = 1 if self._vector else len(self.scaling_.y_std)
+        number = 0 if target is None and count == 1 else target
+        if not (isinstance(number, int | np.integer) and 0 <= number < count):
+            known = f"{count} target{'s' * (count > 1)}"
+            raise ValueError(
+                f"y had {known} in training: target must be a whole number from 0 to {count - 1}, "
+                f"got {target!r}"
+            )
+        return int(number)
+
+    def _target_draws(self, X: np.ndarray, number: int) -> np.ndarray:
+        values = self._functions(X)
+        return values.reshape(*values.shape[:2], -1)[..., number]

@@ -15,13 +15,22 @@ def column_name(model: Any, column: int) -> str:
     return f"column {column}" if names is None else str(names[column])
 
 
+def column_number(model: Any, column: str | int) -> int:
+    """The number of a column that is given by its name or its number."""
+    names = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    if isinstance(column, str) and column in names:
+        return names.index(column)
+    if isinstance(column, int | np.integer) and 0 <= column < model.n_features_in_:
+        return int(column)
+    known = f"one of {_some(names)}, or " if names else ""
+    last = model.n_features_in_ - 1
+    raise ValueError(f"a column must be {known}a number from 0 to {last}; got {column!r}")
+
+
 def refuse_bad_columns(X: Any) -> None:
     """Name the columns of a DataFrame that are not numbers throughout; arrays have no names."""
-    if not hasattr(X, "iloc") or getattr(X, "ndim", 0) != 2:
-        return
     missing, text = [], []
-    for i, name in enumerate(X.columns):
-        column = X.iloc[:, i]
+    for name, column in _named_columns(X):
         if count := int(column.isna().sum()):
             missing.append(f"{name} ({count} of {len(X)})")
         elif not _is_numbers(column):
@@ -31,6 +40,17 @@ def refuse_bad_columns(X: Any) -> None:
         raise ValueError(f"values are NaN in {_some(missing)}: fill them first; {way_out}")
     if text:
         raise ValueError(f"no numbers, but text or dates in {_some(text)}: make them so; {way_out}")
+
+
+def _named_columns(X: Any) -> list[tuple[str, Any]]:
+    """The columns of a DataFrame as pandas has them; none of what is no DataFrame."""
+    if not hasattr(X, "columns") or len(getattr(X, "shape", ())) != 2:
+        return []
+    if hasattr(X, "iloc"):
+        return [(name, X.iloc[:, i]) for i, name in enumerate(X.columns)]
+    import pandas as pd  # polars, whose columns have names of their own
+
+    return [(name, pd.Series(X[name].to_numpy())) for name in X.columns]
 
 
 def _is_numbers(column: Any) -> bool:

@@ -15,7 +15,16 @@ from goodprior.inference.predictive import ClassPrediction, Prediction
 
 
 class Likelihood(eqx.Module):
-    """The contract: targets are checked once, their density is stated for one row."""
+    """The contract: targets are checked once, their density is stated for one row.
+
+    Examples
+    --------
+    >>> likelihood: Likelihood = Gaussian(0.01)
+    >>> likelihood.targets([1.0, 2.0]).shape
+    (2, 1)
+    >>> round(float(likelihood.log_prob(jnp.array([1.0]), jnp.array([1.1]))), 3)
+    0.884
+    """
 
     is_classification: ClassVar[bool] = False
 
@@ -39,6 +48,13 @@ class Likelihood(eqx.Module):
 class Gaussian(Likelihood):
     """Gaussian noise of a known variance, the same everywhere.
 
+    Parameters
+    ----------
+    noise_variance
+        On the scale of the targets that the network sees.
+
+    Examples
+    --------
     >>> Gaussian(0.1).outputs(1)
     1
     """
@@ -62,7 +78,22 @@ class Gaussian(Likelihood):
 
 
 class StudentT(Likelihood):
-    """Student-t noise: robust to outliers. `scale` is the noise scale, not its deviation."""
+    """Student-t noise: robust to outliers. `scale` is the noise scale, not its deviation.
+
+    Parameters
+    ----------
+    scale
+        Of the noise, on the scale of the targets that the network sees.
+    degrees
+        Of freedom, above 2.
+
+    Examples
+    --------
+    >>> far = [float(each.log_prob(jnp.zeros(1), jnp.full(1, 5.0))) for each in
+    ...        (StudentT(1.0), Gaussian(1.0))]
+    >>> far[0] > far[1]  # an outlier surprises it less
+    True
+    """
 
     scale: float
     degrees: float = 4.0
@@ -95,6 +126,20 @@ class Heteroscedastic(Likelihood):
 
     The variance is kept above `least_variance`, so that a few rows explained perfectly cannot run
     the density up without limit.
+
+    Parameters
+    ----------
+    least_variance
+        Of the noise.
+    typical_variance
+        Where the log variance is zero.
+
+    Examples
+    --------
+    >>> likelihood = Heteroscedastic()
+    >>> prediction = likelihood.predict(jnp.array([[[3.0, jnp.log(4.0)]]]))
+    >>> likelihood.outputs(1), float(prediction.mean[0, 0]), round(float(prediction.std[0, 0]), 3)
+    (2, 3.0, 2.0)
     """
 
     least_variance: float = 1e-6
@@ -126,7 +171,19 @@ class Heteroscedastic(Likelihood):
 
 
 class Categorical(Likelihood):
-    """Classes 0 … classes - 1 with softmax probabilities, one output per class."""
+    """Classes 0 … classes - 1 with softmax probabilities, one output per class.
+
+    Parameters
+    ----------
+    classes
+        How many.
+
+    Examples
+    --------
+    >>> prediction = Categorical(3).predict(jnp.zeros((2, 1, 3)))
+    >>> prediction.probabilities.round(3).tolist()
+    [[0.333..., 0.333..., 0.333...]]
+    """
 
     is_classification: ClassVar[bool] = True
 
@@ -149,7 +206,13 @@ class Categorical(Likelihood):
 
 
 class Binary(Likelihood):
-    """Two classes, 0 and 1, with one output: the logit of class 1."""
+    """Two classes, 0 and 1, with one output: the logit of class 1.
+
+    Examples
+    --------
+    >>> Binary().predict(jnp.zeros((2, 1, 1))).probabilities.tolist()
+    [[0.5, 0.5]]
+    """
 
     is_classification: ClassVar[bool] = True
 

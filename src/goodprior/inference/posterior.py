@@ -50,6 +50,18 @@ class Posterior(eqx.Module):
     reference
         Training rows whose statistics normalise a network with batch normalisation, so that a
         prediction does not depend on the other rows (None where there is no such layer).
+
+    Examples
+    --------
+    >>> import jax
+    >>> from goodprior.inference import Gaussian
+    >>> from goodprior.networks import MLP
+    >>> from goodprior.priors import GaussianPrior
+    >>> prior = GaussianPrior(MLP(1, (5,), 1, key=jax.random.key(0)))
+    >>> draws = jax.vmap(jax.vmap(prior.sample))(jax.random.split(jax.random.key(1), (2, 3)))
+    >>> posterior = Posterior(prior, Gaussian(0.1), draws, np.zeros((2, 0, 0)), {})
+    >>> posterior.chains, posterior.draws_per_chain, posterior.predict(np.zeros((4, 1))).mean.shape
+    (2, 3, (4, 1))
     """
 
     prior: Prior

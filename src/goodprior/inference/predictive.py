@@ -28,6 +28,15 @@ class Prediction(eqx.Module):
     function draws themselves, from the `origin` of each target (None: zero): targets far from zero
     keep their digits, which single precision does not have.
 
+    Parameters
+    ----------
+    location, scale
+        Of each draw at each point: (draws, points, targets).
+    degrees
+        Of freedom of Student-t noise (None: it is Gaussian).
+
+    Examples
+    --------
     >>> import jax.numpy as jnp
     >>> p = Prediction(jnp.array([[[0.0]], [[2.0]]]), jnp.ones((2, 1, 1)))
     >>> p.mean.item(), p.function_std.item(), round(p.std.item(), 4)
@@ -152,6 +161,13 @@ def _invert_cdf(
 class ClassPrediction(eqx.Module):
     """Class probabilities of every posterior draw.
 
+    Parameters
+    ----------
+    log_probabilities
+        Of each draw at each point: (draws, points, classes).
+
+    Examples
+    --------
     >>> import jax.numpy as jnp
     >>> p = ClassPrediction(jnp.log(jnp.array([[[0.9, 0.1]], [[0.1, 0.9]]])))
     >>> p.probabilities.round(2).tolist(), bool(p.mutual_information[0] > 0.3)

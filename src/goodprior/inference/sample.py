@@ -25,11 +25,30 @@ Progress = Callable[[int, int, str], None]
 
 
 class StopSampling(Exception):
-    """Raised by a callback to end a run early, with the draws kept so far."""
+    """Raised by a callback to end a run early, with the draws kept so far.
+
+    Examples
+    --------
+    >>> def on_draw(*_):
+    ...     raise StopSampling("that is enough")
+    >>> on_draw()
+    Traceback (most recent call last):
+        ...
+    goodprior.inference.sample.StopSampling: that is enough
+    """
 
 
 class SamplingError(FloatingPointError):
-    """Sampling met a value that is not finite; `posterior` has the draws kept before, if any."""
+    """Sampling met a value that is not finite; `posterior` has the draws kept before, if any.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise SamplingError("step 120: the gradient is not finite", None)
+    ... except SamplingError as error:
+    ...     print(error, error.posterior)
+    step 120: the gradient is not finite None
+    """
 
     def __init__(self, message: str, posterior: Posterior | None):
         super().__init__(message)

@@ -34,6 +34,15 @@ class Distance(eqx.Module):
 
     A distance may have a state that is fitted between two steps of the prior, such as a critic.
     How the prior follows its gradient is a `MatchSchedule`.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from goodprior.beliefs import GaussianProcess, rbf
+    >>> metric = Energy().bind(GaussianProcess(rbf()))
+    >>> functions = jax.random.normal(jax.random.key(0), (50, 4, 1))
+    >>> bool(metric(None, functions, functions + 1, jax.numpy.zeros((4, 1))) > 0)
+    True
     """
 
     @property
@@ -193,6 +202,13 @@ class MMD(SampleDistance):
     """Squared maximum mean discrepancy, in units of the mean distance between belief draws.
 
     The kernel is an RBF with the median distance between belief draws as its lengthscale.
+
+    Examples
+    --------
+    >>> import jax
+    >>> x = jax.random.normal(jax.random.key(0), (200, 5, 1))
+    >>> bool(MMD()(None, x[:100], x[100:]) < MMD()(None, x[:100], 2 * x[100:]))
+    True
     """
 
     def __call__(
@@ -211,6 +227,15 @@ class Sliced(Randomised, SampleDistance):
     ----------
     directions : int
         How many directions each step averages over.
+
+    Examples
+    --------
+    >>> import jax
+    >>> x = jax.random.normal(jax.random.key(0), (200, 5, 1))
+    >>> sliced = Sliced()
+    >>> state = sliced.init(jax.random.key(1), 5)
+    >>> bool(sliced(state, x[:100], x[100:]) < sliced(state, x[:100], 2 * x[100:]))
+    True
     """
 
     directions: int = eqx.field(static=True, default=100)

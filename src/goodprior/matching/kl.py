@@ -125,6 +125,11 @@ class KLStein(Randomised):
         As for `KL`; noise of this variance is also added to the prior's functions.
     share : float
         Share of the kernel's eigenvalues that the estimator keeps.
+
+    Examples
+    --------
+    >>> KLStein(share=0.9).default_schedule == MatchSchedule.published()
+    True
     """
 
     jitter: float = eqx.field(static=True, default=1e-4)

@@ -13,8 +13,9 @@ WIDTHS = ((32, 32), (64, 64), (128, 128, 128), (256, 256, 256), (256, 256, 256))
 
 
 class VGG16(eqx.Module):
-    """Thirteen 3x3 convolutions in five groups, each followed by 2x2 max pooling, then three dense
-    layers; relu throughout.
+    """Thirteen 3x3 convolutions in five groups, then three dense layers; relu throughout.
+
+    Each group is followed by 2x2 max pooling.
 
     Parameters
     ----------

@@ -49,6 +49,18 @@ class Fit(NamedTuple):
         The problem's, or the one that the method fitted to the rows.
     stopped
         Why sampling ended early (None: it did not).
+
+    Examples
+    --------
+    >>> from goodprior.beliefs import GaussianProcess, rbf
+    >>> from goodprior.inference import Gaussian
+    >>> from goodprior.pipeline import MAP, ObservationModel
+    >>> X = np.linspace(-1, 1, 40)[:, None]
+    >>> belief = GaussianProcess(rbf())
+    >>> problem = Problem(X, X[:, 0], ObservationModel(Gaussian(0.1), 1), belief, prior="fg")
+    >>> fit = fit_posterior(problem, MAP(epochs=2), key=jax.random.key(0))
+    >>> fit.history is None, fit.posterior.predict(X).mean.shape
+    (True, (40, 1))
     """
 
     prior: Prior | None

@@ -58,6 +58,16 @@ class Problem:
         Where belief and prior are compared (None: rows and their box, or images).
     row_weights
         How often each row counts (None: once).
+
+    Examples
+    --------
+    >>> from goodprior.beliefs import GaussianProcess, rbf
+    >>> from goodprior.inference import Gaussian
+    >>> X = np.linspace(-1, 1, 20)[:, None]
+    >>> model = ObservationModel(Gaussian(0.1), 1)
+    >>> problem = Problem(X, X[:, 0], model, GaussianProcess(rbf()), prior="fg")
+    >>> problem.prior, problem.distance
+    ('fg', 'energy')
     """
 
     X: np.ndarray

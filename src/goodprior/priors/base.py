@@ -22,6 +22,16 @@ class Prior(eqx.Module):
 
     The prior's own floating-point arrays are its tunable parameters, unconstrained: any value is
     valid, so that `match` can follow gradients. Anything else must not be an array of floats.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from goodprior.networks import MLP
+    >>> from goodprior.priors import GaussianPrior
+    >>> prior = GaussianPrior(MLP(1, (5,), 1, key=jax.random.key(0)))
+    >>> latent = prior.sample(jax.random.key(1))
+    >>> prior.log_prob(latent).shape, prior.weights(latent)(jax.numpy.zeros(1)).shape
+    ((), (1,))
     """
 
     refresh_every: eqx.AbstractVar[int]

@@ -38,6 +38,13 @@ class HierarchicalPrior(Prior):
     The same distribution of weights in three forms, which differ in their latent:
     `GibbsHierarchicalPrior` (the paper's), `NoncentredHierarchicalPrior` (for sampling) and
     `MarginalHierarchicalPrior` (for modes). `in_form` changes between them.
+
+    Examples
+    --------
+    >>> from goodprior.networks import MLP
+    >>> prior = GibbsHierarchicalPrior(MLP(1, (5,), 1, key=jax.random.key(0)))
+    >>> type(prior.in_form("noncentred")).__name__, prior.shapes.shape
+    ('NoncentredHierarchicalPrior', (4,))
     """
 
     raw_shapes: Float[Array, " parameters"]
@@ -216,6 +223,13 @@ class MarginalHierarchicalPrior(HierarchicalPrior):
         The network, or its architecture.
     shape, rate : float
         Of the inverse gamma distribution of every parameter's variance, before any matching.
+
+    Examples
+    --------
+    >>> from goodprior.networks import MLP
+    >>> prior = MarginalHierarchicalPrior(MLP(1, (5,), 1, key=jax.random.key(0)))
+    >>> prior.weights(prior.sample(jax.random.key(1)))(jnp.zeros(1)).shape
+    (1,)
     """
 
     refresh_every: int = eqx.field(static=True)
@@ -246,6 +260,13 @@ class NoncentredHierarchicalPrior(HierarchicalPrior):
         The network, or its architecture.
     shape, rate : float
         Of the inverse gamma distribution of every parameter's variance, before any matching.
+
+    Examples
+    --------
+    >>> from goodprior.networks import MLP
+    >>> prior = NoncentredHierarchicalPrior(MLP(1, (5,), 1, key=jax.random.key(0)), shape=2.0)
+    >>> prior.sample(jax.random.key(1)).log_variances.shape
+    (4,)
     """
 
     refresh_every: int = eqx.field(static=True)

@@ -99,6 +99,12 @@ class SamplerReport(NamedTuple):
         Which density was sampled, in words.
     burn_in, thinning, batch_size
         Steps before the first draw, and between two draws; rows in each (None: all).
+
+    Examples
+    --------
+    >>> report = SamplerReport("NUTS", steps=2000, temperature=1.0, step_size=0.1, divergences=3)
+    >>> report.divergences, report.clamped
+    (3, None)
     """
 
     sampler: str
@@ -141,6 +147,13 @@ class Sampler(eqx.Module):
     take different amounts of work. Positions are divided by the prior's scales if `standardised`,
     and all is computed in double precision if `double`. `pool` is called after every `pool_every`
     steps of burn-in (0: never).
+
+    Examples
+    --------
+    >>> from goodprior.inference import NUTS, SGHMC
+    >>> sampler: Sampler = SGHMC(burn_in=100, thinning=50, batch_size=None)
+    >>> sampler.name, sampler.vectorised, NUTS().vectorised
+    ('sghmc', True, False)
     """
 
     burn_in: eqx.AbstractVar[int]
