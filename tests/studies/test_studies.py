@@ -235,6 +235,16 @@ def test_banana_has_a_panel_per_belief(monkeypatch):
         assert one.figures(rows.assign(data="banana")) == {}
 
 
+def test_nuts_has_the_papers_chains():
+    """Appendix, before table 11: 4 chains, a burn-in of 200 iterations, 200 draws of each."""
+    one = study("hmc")
+    jobs = [job.settings for job in one.jobs(one.presets["paper"])]
+    nuts = [job for job in jobs if job["sampler"] == "nuts"]
+    names = ("chains", "burn_in", "draws", "thinning")
+    assert {tuple(job[n] for n in names) for job in nuts} == {(4, 200, 200, 1)}
+    assert len(nuts) == 5 * 2 * 10
+
+
 def test_samplers_stand_side_by_side():
     one = study("hmc")
     jobs = [dict(job.settings) for job in one.jobs(one.presets["quick"])]

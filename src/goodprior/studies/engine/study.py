@@ -20,6 +20,7 @@ Row = dict[str, Any]
 
 PER_PARAMETER = (2, 3, 5, 9)  # a finer grid has all points of a coarser one
 DISTANCES = ("wasserstein", "energy")  # the paper's, and this package's default
+PIXELS = ("0-255", "standardised")  # units of a belief about images: the paper's, most likely
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Choice:
     per_parameter: int | None = None  # values of each scale, where a study has a grid of them
     networks: tuple[str, ...] = ()  # for images
     sizes: tuple[int, ...] = ()  # of training sets
+    pixels: str = "0-255"
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,9 @@ class Study:
                     raise ValueError(f"{name} of {self.name} are {found}; got {word!r}")
         if "splits" in changes:
             checks.whole("splits", changes["splits"])
-        if "distance" in changes:
-            checks.one_of("distance", changes["distance"], DISTANCES)
+        for name, known in (("distance", DISTANCES), ("pixels", PIXELS)):
+            if name in changes:
+                checks.one_of(name, changes[name], known)
         if "per_parameter" in changes:
             if base.per_parameter is None:
                 raise ValueError(f"{self.name} has no grid of scales, so no per_parameter")
@@ -147,5 +150,5 @@ class Study:
             sizes=named("rows", most.sizes),
             splits=1 + max((settings.get("split", 0) for settings in found), default=0),
         )
-        each = (replace(cells, distance=distance) for distance in DISTANCES)
+        each = (replace(cells, distance=d, pixels=p) for d in DISTANCES for p in PIXELS)
         return {job.hash for choice in each for job in self.jobs(choice)}

@@ -16,7 +16,7 @@ def grid(choice: Choice) -> list[Settings]:
         {
             **shared,
             **{"network": network, "method": method, "split": split, "rows": rows},
-            **images.image_matching(choice.distance),
+            **images.image_matching(choice),
         }
         for network in choice.networks
         for method in choice.methods

@@ -5,7 +5,7 @@ long the chains are by which the temperature of FG+TS is tuned.
 """
 
 from goodprior.studies.engine.study import Against, Choice, Settings
-from goodprior.studies.protocols.method_names import MATCHED, SAMPLED
+from goodprior.studies.protocols.method_names import MATCHED, SAMPLED, START
 
 NETWORKS = ("lenet5", "preresnet20", "vgg16")
 ROWS = {"mnist": 60_000, "cifar10": 50_000}
@@ -61,10 +61,11 @@ ACCURACY = Against(
 NLL = Against("nll", "cifar10_nll", "test NLL", decimals=4, unit="nats", runs=4)
 COLUMNS = ("accuracy", "nll", "ece", "training_rows", "rhat_max", "ess_min", "seconds_per_step")
 REMARKS = (
-    "Pixels are standardised by channel. The paper does not say how many images are in a step: 128 "
-    "here. Each of its four runs is one chain here; it may have had four chains in each. Training "
-    "images are all that the data folder has, up to the paper's number (`training_rows`): with "
-    "`cifar10_20k.npz` alone the paper's preset has 20,000 of 50,000."
+    "Pixels are standardised by channel; the belief's lengthscale is in units of 0-255 pixels "
+    "(`--pixels standardised`: of standardised ones), which the paper does not state, nor how many "
+    "images are in a step: 128 here. Each of its four runs is one chain here; it may have had four "
+    "chains in each. Training images are all that the data folder has, up to the paper's number "
+    "(`training_rows`): with `cifar10_20k.npz` alone the paper's preset has 20,000 of 50,000."
 )
 
 
@@ -97,7 +98,7 @@ def image_settings(
         "batch_size": 128,
     }
     if method in SAMPLED:
-        settings |= {"chains": 1, **lengths[dataset]}
+        settings |= {"chains": 1, **START, **lengths[dataset]}
     if method == "fg+ts":
         settings |= tuning
     if method in EPOCHS:
@@ -107,17 +108,22 @@ def image_settings(
     if method == "ensemble":
         settings |= {"falling_rate": True, "weight_decay": 1e-4 if quick else None}
     if method in MATCHED:
-        settings |= image_matching(choice.distance)
+        settings |= image_matching(choice)
     if quick and network != "lenet5":
         settings |= A_LOOK
     return {name: value for name, value in settings.items() if value is not None}
 
 
-def image_matching(distance: str) -> Settings:
+def image_matching(choice: Choice) -> Settings:
     """32 training images in each step, and for the paper's distance 128 draws at a rate of 0.01."""
-    if distance == "wasserstein":
-        return {"distance": distance, "match_points": 32, "match_draws": 128, "match_rate": 0.01}
-    return {"distance": distance, "match_points": 32, "match_draws": 64}
+    rate = {"match_draws": 128, "match_rate": 0.01}
+    own = rate if choice.distance == "wasserstein" else {"match_draws": 64}
+    return {"distance": choice.distance, **pixels(choice), "match_points": 32, **own}
+
+
+def pixels(choice: Choice) -> Settings:
+    """The units of the belief's lengthscale; standardised pixels need no word."""
+    return {} if choice.pixels == "standardised" else {"pixels": choice.pixels}
 
 
 def image_cost(settings: Settings) -> float:

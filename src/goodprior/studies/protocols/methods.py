@@ -41,6 +41,7 @@ from goodprior.progress import Tracker
 from goodprior.studies.engine.study import Settings
 from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.problems import part
+from goodprior.studies.protocols.start import StandardStart
 
 RATE = 0.01  # of Adam, for methods that train
 MEMBERS = 5  # of an ensemble
@@ -83,11 +84,13 @@ def fit(problem: Problem, settings: Settings) -> Fitted:
 
 
 def chains_of(settings: Settings) -> Sampled:
-    """The job's sampler; chains start at draws of the prior."""
+    """The job's sampler; chains start as in the paper, or at draws of the prior."""
     lengths = {"burn_in": settings["burn_in"], "thinning": settings["thinning"]}
-    if settings.get("sampler") == "nuts":
-        return Sampled.by(NUTS(**lengths), start="prior")
-    return Sampled.by(SGHMC(batch_size=settings["batch_size"], **lengths), start="prior")
+    nuts = settings.get("sampler") == "nuts"
+    sampler = NUTS(**lengths) if nuts else SGHMC(batch_size=settings["batch_size"], **lengths)
+    if "start" in settings:
+        return StandardStart.by(sampler)
+    return Sampled.by(sampler, start="prior")  # as rows were made before
 
 
 def sample(

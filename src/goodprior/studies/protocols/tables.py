@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from goodprior.studies.engine.study import Choice, Settings
-from goodprior.studies.protocols.method_names import MATCHED, SAMPLED
+from goodprior.studies.protocols.method_names import MATCHED, SAMPLED, START
 
 # Smallest first. Noise variances on standardised targets are those of the paper's tables 7 and 9.
 NOISE_VARIANCE = {
@@ -71,11 +71,12 @@ def splits(choice: Choice, dataset: str) -> int:
 def lengths(dataset: str, preset: str) -> Settings:
     """Chains and their lengths (appendix A.3)."""
     if preset == "quick":
-        return {"chains": 4, **QUICK}
+        return {"chains": 4, **START, **QUICK}
     large = dataset in ("protein", "miniboo", "letter", "drive")
     short_burn_in = dataset in ("boston", "concrete", "energy", "wine", "eeg", "htru2", "magic")
     return {
         "chains": 4,
+        **START,
         "burn_in": 2000 if short_burn_in or dataset == "mocap" else 5000,
         "draws": 60 if dataset == "protein" else 30,
         "thinning": 5000 if large else 2000,
