@@ -150,5 +150,6 @@ class Study:
             sizes=named("rows", most.sizes),
             splits=1 + max((settings.get("split", 0) for settings in found), default=0),
         )
-        each = (replace(cells, distance=d, pixels=p) for d in DISTANCES for p in PIXELS)
+        units = PIXELS if any("network" in settings for settings in found) else PIXELS[:1]
+        each = (replace(cells, distance=d, pixels=p) for d in DISTANCES for p in units)
         return {job.hash for choice in each for job in self.jobs(choice)}

@@ -23,17 +23,16 @@ def run(settings: Settings) -> Row:
 
 
 def figures(rows: Frame) -> Figures:
-    """The benchmark at two hidden layers, and the NLL by depth for the paper's methods."""
+    """The benchmark at two hidden layers, and by depth what matching changes in NLL."""
     from goodprior.studies.reports.figures import by_depth, dots
 
     found = {}
     two = rows[rows["depth"] == 2]
     if len(two):
         found["benchmark"] = dots(two, (NLL, RMSE), ("dataset", "depth", "method"))
-    known = rows[rows["method"].isin(METHODS)]
-    deep = known[known.groupby("dataset")["depth"].transform("nunique") > 1]
+    deep = rows[rows.groupby("dataset")["depth"].transform("nunique") > 1]
     if len(deep):
-        found["depth"] = by_depth(deep, NLL)
+        found["depth"] = by_depth(deep, NLL, STUDY.pairs)
     return found
 
 

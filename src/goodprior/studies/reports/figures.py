@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from goodprior import plots
 from goodprior.studies.engine.study import Against
 from goodprior.studies.protocols.method_names import LABELS
-from goodprior.studies.reports.compare import beside, ranks
+from goodprior.studies.reports.compare import beside, paired, ranks
 
 LINEAR_BELOW = 1e-3  # where logarithmic axes turn linear
 NETWORKS = {"lenet5": "LeNet5", "preresnet20": "PreResNet20", "vgg16": "VGG16"}
@@ -54,68 +54,56 @@ def dots(
     return figure
 
 
-def by_depth(rows: pd.DataFrame, one: Against) -> Figure:
-    """A column per data set: the metric against the number of hidden layers, a line per method.
+def by_depth(rows: pd.DataFrame, one: Against, pairs: Sequence[tuple[str, str]]) -> Figure:
+    """A panel per data set: paired differences against the hidden layers, with their intervals.
 
-    Deep Ensembles and GPi-NF, some of them far from everything else, do not set the range of an
-    axis; where they leave it, a triangle at its edge says so.
+    Over the splits that all depths of a data set have; crosses have not converged.
     """
-    table = beside(rows, one, ("dataset", "depth", "method"))
-    datasets = list(dict.fromkeys(table["dataset"]))
-    columns = min(4, len(datasets))
-    lines = -(-len(datasets) // columns)
-    figure = plots.new_figure(lines, columns, panel=(2.6, 2.9))
-    axes = figure.subplots(lines, columns, squeeze=False).ravel()
-    shown = _methods(table)
-    for ax in axes[len(datasets) :]:
-        ax.set_axis_off()
+    datasets = list(dict.fromkeys(rows["dataset"]))
+    figure, axes = panels(len(datasets), (2.6, 2.6))
     for ax, dataset in zip(axes, datasets, strict=False):
-        for k, method in enumerate(shown):
-            part = table[(table["dataset"] == dataset) & (table["method"] == method)]
-            x = np.log2(part["depth"].to_numpy(float)) + 0.05 * (k - len(shown) / 2)
+        part = rows[rows["dataset"] == dataset]
+        ax.axhline(0, color="#999999", linewidth=0.8)
+        for shift, pair in zip(np.linspace(-0.1, 0.1, len(pairs)), pairs, strict=True):
+            both = part[part["method"].isin(pair)]
+            jobs = both.groupby(["depth", "method"])["split"].agg(set)
+            common = both[both["split"].isin(set.intersection(*jobs))] if len(jobs) else both
+            table = paired(common, one, [pair])
+            if table.empty:
+                continue
+            label, colour = str(table["pair"].iloc[0]), _colour(LABELS[pair[0]])
+            x = np.log2(table["depth"].to_numpy(float)) + shift
+            ends = (table["difference"] - table["low"]).fillna(0)
+            mark = plots.MARKS.get(LABELS[pair[0]], "o")
+            ax.errorbar(x, table["difference"], ends, color=colour, marker=mark, label=label)
+            bad = ~table["converged"].to_numpy(bool)
+            ax.plot(x[bad], table["difference"][bad], "kx", markersize=8, label="not converged")
             style: dict[str, Any] = {
-                "color": _colour(method),
-                "marker": plots.MARKS.get(method, "o"),
+                "color": colour,
+                "marker": mark,
+                "fillstyle": "none",
+                "linestyle": ":",
             }
-            ours = part["ours"].to_numpy(float)
-            ax.errorbar(x, ours, part["spread"].fillna(0), linewidth=1, **style)
-            paper = part["paper"].to_numpy(float)
-            ax.plot(x, paper, linestyle=":", linewidth=0.8, fillstyle="none", **style)
-        here = table[table["dataset"] == dataset]
-        rest = here[~here["method"].isin([LABELS["ensemble"], LABELS["gpi-nf"]])]
-        _frame(ax, rest if len(rest) else here)
-        depths = sorted(set(table["depth"]))
+            ax.plot(x + 0.05, table["paper"], label=f"{label}, the paper's", **style)
+        depths = sorted(set(part["depth"]))
         ax.set_xticks(np.log2(depths), [str(int(d)) for d in depths])
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel("hidden layers", fontsize="small")
-    for ax in axes[::columns]:
-        ax.set_ylabel(f"{one.axis}\n± standard deviation", fontsize="small")
-    edge = Line2D([], [], color="#444444", marker="^", markersize=4, linestyle="")
-    edge.set_label("at an edge: outside")
-    marks_legend(figure, shown, edge)
+        ax.tick_params(labelsize="small")
+    axes[0].set_ylabel(f"difference in {one.axis}\nwith 95 % interval", fontsize="small")
+    common_legend(figure, *axes)
     return figure
 
 
-def _frame(ax: Axes, table: pd.DataFrame) -> None:
-    """Let the axis show these cells, ours with their spread, and mark points that are outside."""
-    spread = table["spread"].fillna(0)
-    shown = pd.concat([table["ours"] - spread, table["ours"] + spread, table["paper"]])
-    low, high = float(shown.min()), float(shown.max())
-    margin = 0.06 * (high - low)
-    ax.set_ylim(low - margin, high + margin)
-    for line in list(ax.get_lines()):
-        x, y = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
-        for outside, edge, mark in ((y > high + margin, 0.97, "^"), (y < low - margin, 0.03, "v")):
-            ax.plot(
-                x[outside],
-                np.full(outside.sum(), edge),
-                transform=ax.get_xaxis_transform(),
-                linestyle="",
-                marker=mark,
-                markersize=4,
-                color=line.get_color(),
-                fillstyle=line.get_fillstyle(),
-            )
+def panels(count: int, panel: tuple[float, float], most: int = 4) -> tuple[Figure, list[Axes]]:
+    """A figure with so many panels, at most four in a line."""
+    columns = min(most, count)
+    lines = -(-count // columns)
+    figure = plots.new_figure(lines, columns, panel=panel)
+    axes = list(figure.subplots(lines, columns, squeeze=False).ravel())
+    for ax in axes[count:]:
+        ax.set_axis_off()
+    return figure, axes
 
 
 def curves(
@@ -134,12 +122,7 @@ def curves(
     `band` names two columns between which to shade, and what that means.
     """
     datasets = list(dict.fromkeys(rows["dataset"]))
-    columns = min(4, len(datasets))
-    lines = -(-len(datasets) // columns)
-    figure = plots.new_figure(lines, columns, panel=(2.8, 2.9))
-    axes = figure.subplots(lines, columns, squeeze=False).ravel()
-    for ax in axes[len(datasets) :]:
-        ax.set_axis_off()
+    figure, axes = panels(len(datasets), (2.8, 2.9))
     styles = dict(zip(labels, cycle(("-", "--", ":", "-.")), strict=False))
     palette = dict(zip(labels, cycle(("#009e73", "#d55e00", "#0072b2", "#7f7f7f")), strict=False))
     for ax, dataset in zip(axes, datasets, strict=False):
@@ -164,7 +147,7 @@ def curves(
             ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel(x.removeprefix("posterior_").replace("_", " "), fontsize="small")
-    for ax in axes[::columns]:
+    for ax in axes[::4]:
         ax.set_ylabel(f"{y}\n(linear below {LINEAR_BELOW:g})" if log else y, fontsize="small")
     common_legend(figure, *axes)
     return figure
