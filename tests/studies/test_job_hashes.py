@@ -52,7 +52,7 @@ PINNED = [
     ("small-data", "quick", "b297105294940338", "428d96bb974ab9cd", 36, 0),
     ("out-of-distribution", "paper", "674e9878b7cf568f", "2439d842713b0506", 6, 0),
     ("out-of-distribution", "quick", "497fd956f4cf2f5c", "90118598910465e7", 6, 1),
-    ("empirical-bayes-images", "paper", "b1f01dafce2e49dd", "26e2207494464077", 72, 0),
+    ("empirical-bayes-images", "paper", "b1f01dafce2e49dd", "f91e119824d3aece", 56, 0),
     ("empirical-bayes-images", "quick", "3c7902a6dc340d59", "fc4b70af93fcf86d", 6, 0),
     ("map-images", "paper", "ff59f434500e773e", "efc368c0f2adde63", 36, 0),
     ("map-images", "quick", "628abc9af6d60e22", "c4d65709bb5880d5", 3, 0),

@@ -20,8 +20,8 @@ from tests.studies.small import SMALL, job_of, row_of
 def test_every_study_says_what_it_is(name):
     one = study(name)
     assert one.name == name
-    assert one.cuts
-    assert one.shows.startswith(("figure", "table"))
+    assert one.words("cuts")
+    assert one.words("shows").startswith(("figure", "table"))
     for preset in ("paper", "quick"):
         jobs = one.jobs(one.presets[preset])
         assert len({job.hash for job in jobs}) == len(jobs) > 0

@@ -51,7 +51,7 @@ def list_studies() -> None:
 
     for name in MODULES:
         one = study(name)
-        typer.echo(f"{name:23}{one.title} ({one.shows})")
+        typer.echo(f"{name:23}{one.words('title')} ({one.words('shows')})")
 
 
 @app.command()
@@ -104,7 +104,7 @@ def run(
     jobs = _available(study, choice, local=engine is EngineName.LOCAL)
     where = _engine(engine, address, workers)
     if preset is Preset.QUICK:
-        typer.echo(f"The quick preset is not the paper's protocol. It cuts: {study.cuts}.")
+        typer.echo(f"The quick preset is not the paper's protocol. It cuts: {study.words('cuts')}.")
     typer.echo(f"{name}: {len(jobs)} jobs, {where.workers} workers, results in {results / name}")
     outcome = _drive(study, jobs, where, results / name, retry)
     typer.echo(f"{outcome.before} jobs were there, {outcome.finished} finished now")

@@ -1,7 +1,10 @@
 """What a study is: a grid of jobs, a function from a job to a row, tables and figures."""
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from goodprior import checks
@@ -62,12 +65,24 @@ class Against:
         return f"{self.name}\n({self.unit})" if self.unit else self.name
 
 
+@cache
+def _words() -> dict[str, dict[str, str]]:
+    return tomllib.loads((files("goodprior.studies.experiments") / "words.toml").read_text("utf-8"))
+
+
+def presets(*paper: Any, quick: Mapping[str, Any], **more: Any) -> dict[str, Choice]:
+    """The paper's choice, and the quick one: some parts replaced, matching by energy distance."""
+    whole = Choice("paper", *paper, **more)
+    parts = {"preset": "quick", "distance": "energy", **quick}
+    return {"paper": whole, "quick": replace(whole, **parts)}
+
+
 @dataclass(frozen=True)
 class Study:
     """One experiment of the paper.
 
-    `presets["paper"]` is the paper's protocol and the whole grid; `presets["quick"]` fits a laptop,
-    and `cuts` says in words what it leaves out. `grid(choice)` gives the settings of the jobs,
+    `presets["paper"]` is the paper's protocol and the whole grid; `presets["quick"]` fits a laptop.
+    `grid(choice)` gives the settings of the jobs,
     `run(settings)` the row of one. Against the paper's tables (`against`) rows are grouped by
     `keys`; `figures(rows)` draws what the paper shows, `rows` being a data frame with settings and
     results in columns, and `table(rows)` is a further table. A study that reports jobs of other
@@ -75,10 +90,7 @@ class Study:
     """
 
     name: str
-    title: str
-    shows: str
     presets: Mapping[str, Choice]
-    cuts: str
     grid: Callable[[Choice], list[Settings]]
     figures: Callable[[Frame], Figures]
     run: Callable[[Settings], Row] | None = None
@@ -90,7 +102,11 @@ class Study:
     more_methods: tuple[str, ...] = ()  # that no preset has, but `--methods` may name
     pairs: tuple[tuple[str, str], ...] = ()  # methods to compare split by split: (better?, worse?)
     cost: Callable[[Settings], float] = field(default=lambda settings: 1.0)
-    remarks: str = ""
+
+    def words(self, about: str) -> str:
+        """`title`, `shows`, `cuts` or `remarks`, as `experiments/words.toml` has them."""
+        words = _words()
+        return words[self.name].get(about, "").format_map(words["shared"])
 
     def choose(self, preset: str, **changes: Any) -> Choice:
         """Return a preset with some of its parts replaced.

@@ -1,6 +1,15 @@
 """Active learning (section 6.6): table 3 and figure 16."""
 
-from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.engine.study import (
+    Against,
+    Choice,
+    Figures,
+    Frame,
+    Row,
+    Settings,
+    Study,
+    presets,
+)
 from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.method_names import LABELS
 
@@ -94,14 +103,9 @@ def figures(rows: Frame) -> Figures:
 
 STUDY = Study(
     name="active-learning",
-    title="Active learning: adding the rows with the largest predictive variance",
-    shows="table 3, figure 16",
-    presets={
-        "paper": Choice("paper", tables.REGRESSION, METHODS, (2,), splits=5),
-        "quick": Choice("quick", ("boston",), METHODS, (2,), splits=1, distance="energy"),
-    },
-    cuts="boston only, 3 rounds instead of 10, 1 division instead of 5, chains of 3,000 steps "
-    "instead of 62,000",
+    presets=presets(
+        tables.REGRESSION, METHODS, (2,), splits=5, quick={"datasets": ("boston",), "splits": 1}
+    ),
     grid=grid,
     run=run,
     figures=figures,
@@ -110,8 +114,4 @@ STUDY = Study(
     against=(RMSE,),
     pairs=(("gpi-g", "fg"), ("gpi-h", "fh")),
     cost=lambda settings: settings["rounds"] * tables.table_cost(settings),
-    remarks="Ten rounds are ten trainings, the last with 20 % + 9 x 3 % of the rows. The prior is "
-    "matched anew in every round, to the training inputs of that round. Divisions are our own. The "
-    "table's ± is taken for standard deviations, as in the paper's other tables; the text speaks "
-    "of standard errors, with which fewer cells would differ.",
 )

@@ -2,7 +2,7 @@
 
 import warnings
 
-from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.protocols.method_names import START
 
 LENGTHS = {
@@ -64,15 +64,10 @@ def figures(rows: Frame) -> Figures:
 
 STUDY = Study(
     name="banana",
-    title="What the belief's amplitude and lengthscale do to a classifier",
-    shows="figure 4",
-    presets={"paper": Choice("paper"), "quick": Choice("quick", distance="energy")},
-    cuts="10 draws 100 steps apart after 1,000 of burn-in instead of 30 draws 2,000 apart after "
-    "2,000, matching by the energy distance",
+    presets=presets(quick={}),
     grid=grid,
     run=run,
     figures=figures,
     columns=("distance_to_the_belief", "boundary_length", "mean_certainty"),
     keys=("belief",),
-    remarks="Without the banana set the two crescents of the demo take its place.",
 )

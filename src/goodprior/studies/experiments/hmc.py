@@ -1,6 +1,6 @@
 """Full-batch NUTS beside SGHMC (appendix B.4): table 11."""
 
-from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Settings, Study
+from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Settings, Study, presets
 from goodprior.studies.experiments.uci_regression import run
 from goodprior.studies.protocols import tables
 
@@ -68,16 +68,12 @@ def figures(rows: Frame) -> Figures:
 
 STUDY = Study(
     name="hmc",
-    title="SGHMC beside full-batch NUTS",
-    shows="table 11",
-    presets={
-        "paper": Choice(
-            "paper", ("boston", "energy", "concrete", "wine", "power"), ("fg", "gpi-g"), (2,)
-        ),
-        "quick": Choice("quick", ("boston",), ("fg", "gpi-g"), (2,), splits=1, distance="energy"),
-    },
-    cuts="boston only, 1 split instead of 10, NUTS with 2 chains of 50 + 20 transitions instead of "
-    "4 of 200 + 200, SGHMC chains of 3,000 steps instead of 62,000",
+    presets=presets(
+        ("boston", "energy", "concrete", "wine", "power"),
+        ("fg", "gpi-g"),
+        (2,),
+        quick={"datasets": ("boston",), "splits": 1},
+    ),
     grid=grid,
     run=run,
     figures=figures,
@@ -85,7 +81,4 @@ STUDY = Study(
     keys=("dataset", "method", "sampler"),
     against=(RMSE,),
     cost=cost,
-    remarks="The paper's HMC is NUTS, 4 chains of 200 draws after a burn-in of 200 (appendix B.5); "
-    "so are ours, a draw after each transition. Burn-in adapts the step and a diagonal mass "
-    "matrix, of which the paper says nothing.",
 )

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.protocols.method_names import LABELS, MATCHED, START
 
 if TYPE_CHECKING:
@@ -102,20 +102,11 @@ def figures(rows: Frame) -> Figures:
 
 STUDY = Study(
     name="regression-1d",
-    title="One input and a gap: priors, matching and posteriors",
-    shows="figure 3",
-    presets={
-        "paper": Choice("paper", methods=METHODS),
-        "quick": Choice("quick", methods=METHODS, distance="energy"),
-    },
-    cuts="10 draws 200 steps apart after 1,000 of burn-in instead of 40 draws 500 apart after "
-    "2,000, matching by the energy distance",
+    presets=presets(methods=METHODS, quick={}),
     grid=grid,
     run=run,
     figures=figures,
     columns=tuple(NUMBERS),
     keys=("method",),
     cost=lambda settings: 1 + METHODS.index(settings["method"]) + settings.get("match_steps", 0),
-    remarks="Bands of priors are drawn from the stored quantiles and eight draws. How many steps "
-    "the paper's critic took here is not stated; ours takes 800 at its rate of 0.01.",
 )

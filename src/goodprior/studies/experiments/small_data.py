@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.engine.study import Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.experiments import uci_classification
 from goodprior.studies.protocols import images
 
@@ -32,24 +32,13 @@ def figures(rows: Frame) -> Figures:
 
 STUDY = Study(
     name="small-data",
-    title="CIFAR-10 with few training images",
-    shows="figure 11",
-    presets={
-        "paper": Choice(
-            *("paper", ("cifar10",), METHODS),
-            networks=images.NETWORKS,
-            sizes=(500, 2000, 5000, 10_000, 20_000, 30_000, 40_000, 50_000),
-        ),
-        "quick": Choice(
-            *("quick", ("cifar10",), ("fg", "gpi-g", "fh", "gpi-h")),
-            networks=("lenet5",),
-            sizes=(500, 2000, 10_000),
-            splits=3,
-            distance="energy",
-        ),
-    },
-    cuts=images.QUICK_CUTS.replace("one run instead of four", "three runs instead of four")
-    + "; 500, 2,000 and 10,000 images; no ensemble",
+    presets=presets(
+        ("cifar10",),
+        METHODS,
+        networks=images.NETWORKS,
+        sizes=(500, 2000, 5000, 10_000, 20_000, 30_000, 40_000, 50_000),
+        quick={**images.QUICK, "methods": METHODS[:4], "sizes": (500, 2000, 10_000), "splits": 3},
+    ),
     grid=images.image_jobs,
     run=run,
     figures=figures,
@@ -58,7 +47,4 @@ STUDY = Study(
     against=(ACCURACY, NLL),
     pairs=(("gpi-g", "fg"), ("gpi-h", "fh")),
     cost=images.image_cost,
-    remarks=images.REMARKS + " As many images of each class, drawn anew in each run. The paper "
-    "has VGG16 and PreResNet20 in a figure whose sizes are not in its text: those here are ours, "
-    "and LeNet5 as well.",
 )

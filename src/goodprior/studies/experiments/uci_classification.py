@@ -1,6 +1,6 @@
 """UCI classification (section 6.3): figure 8, tables 8 and 10."""
 
-from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.engine.study import Against, Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.protocols import tables
 
 ACCURACY = Against(
@@ -11,6 +11,7 @@ ACCURACY = Against(
     scale=100.0,
     higher_is_better=True,
 )
+METHODS = ("fg", "fg+ts", "gpi-g", "fh", "gpi-h", "ensemble")
 NLL = Against("nll", "uci_classification_nll", "test NLL", unit="nats")
 
 
@@ -38,34 +39,13 @@ def figures(rows: Frame) -> Figures:
 
 STUDY = Study(
     name="uci-classification",
-    title="UCI classification with two hidden layers",
-    shows="figure 8, tables 8 and 10",
-    presets={
-        "paper": Choice(
-            "paper",
-            tables.CLASSIFICATION,
-            ("fg", "fg+ts", "gpi-g", "fh", "gpi-h", "ensemble"),
-            (2,),
-        ),
-        "quick": Choice(
-            "quick",
-            ("eeg", "htru2"),
-            ("fg", "gpi-g", "fh", "gpi-h"),
-            (2,),
-            splits=2,
-            distance="energy",
-        ),
-    },
-    cuts=tables.QUICK_CUTS,
-    more_methods=(
-        "fg+la",
-        "gpi-g+la",
-        "la-ggn",
-        "la-marglik",
-        "early-stopping",
-        "map-fg",
-        "map-gpi-g",
+    presets=presets(
+        tables.CLASSIFICATION,
+        METHODS,
+        (2,),
+        quick={"datasets": ("eeg", "htru2"), "methods": tables.FOUR, "splits": 2},
     ),
+    more_methods=tables.MORE_METHODS,
     grid=lambda choice: list(tables.table_jobs(choice)),
     run=run,
     figures=figures,
@@ -73,7 +53,4 @@ STUDY = Study(
     against=(ACCURACY, NLL),
     pairs=(("gpi-g", "fg"), ("gpi-h", "fh")),
     cost=tables.table_cost,
-    remarks="Splits are random, of the sizes of Milios et al. (2018); the paper's own are not "
-    "published. Two classes have one output and a logistic likelihood. The temperature of "
-    "FG+TS is tuned on a fifth of split 0's training rows.",
 )

@@ -1,6 +1,6 @@
 """UCI regression (section 6.2): figures 6 and 7, tables 7 and 9."""
 
-from goodprior.studies.engine.study import Against, Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.engine.study import Against, Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.protocols import tables
 
 NLL = Against("nll_moment", "uci_regression_nll", "test NLL", unit="nats")
@@ -38,30 +38,18 @@ def figures(rows: Frame) -> Figures:
 
 STUDY = Study(
     name="uci-regression",
-    title="UCI regression with 1, 2, 4 and 8 hidden layers",
-    shows="figures 6 and 7, tables 7 and 9",
-    presets={
-        "paper": Choice("paper", tables.REGRESSION, METHODS, (1, 2, 4, 8)),
-        "quick": Choice(
-            "quick",
-            ("boston", "energy", "concrete"),
-            ("fg", "gpi-g", "fh", "gpi-h"),
-            (2,),
-            splits=2,
-            distance="energy",
-        ),
-    },
-    cuts=tables.QUICK_CUTS + ", two hidden layers only",
-    more_methods=(
-        "fbnn",
-        "la-ggn",
-        "la-marglik",
-        "fg+la",
-        "gpi-g+la",
-        "early-stopping",
-        "map-fg",
-        "map-gpi-g",
+    presets=presets(
+        tables.REGRESSION,
+        METHODS,
+        (1, 2, 4, 8),
+        quick={
+            "datasets": ("boston", "energy", "concrete"),
+            "depths": (2,),
+            "methods": tables.FOUR,
+            "splits": 2,
+        },
     ),
+    more_methods=("fbnn", *tables.MORE_METHODS),
     grid=lambda choice: list(tables.table_jobs(choice)),
     run=run,
     figures=figures,
@@ -69,8 +57,4 @@ STUDY = Study(
     against=(NLL, RMSE),
     pairs=(("gpi-g", "fg"), ("gpi-h", "fh")),
     cost=tables.table_cost,
-    remarks="The paper's NLL is that of one Gaussian with the mixture's mean and variance "
-    "(`nll_moment`); `nll` is the mixture's own. GPi-NF is in its figure only. The temperature of "
-    "FG+TS is tuned on a fifth of split 0's training rows, per data set and depth, by chains of "
-    "10 draws 500 steps apart; the weight decay of Deep Ensemble on a fifth of each split's.",
 )

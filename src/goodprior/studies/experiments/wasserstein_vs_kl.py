@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.experiments.uci_regression import NLL, RMSE
 from goodprior.studies.protocols import tables
 from goodprior.studies.protocols.mmd_trace import MMDTrace
@@ -125,14 +125,12 @@ def figures(rows: Frame) -> Figures:
 
 STUDY = Study(
     name="wasserstein-vs-kl",
-    title="Matching by KL and by Wasserstein",
-    shows="figure 5",
-    presets={
-        "paper": Choice("paper", tables.REGRESSION, tuple(LABELS), (2,)),
-        "quick": Choice("quick", ("boston",), ("kl", "kl-ssge", "energy"), (2,)),
-    },
-    cuts="boston only, 40 steps instead of 200, 500 draws at 100 points instead of 5,000 at 500, "
-    "short chains, without the slow critic",
+    presets=presets(
+        tables.REGRESSION,
+        tuple(LABELS),
+        (2,),
+        quick={"datasets": ("boston",), "methods": ("kl", "kl-ssge", "energy")},
+    ),
     grid=grid,
     run=run,
     figures=figures,
@@ -145,8 +143,4 @@ STUDY = Study(
             "distance": s["method"],
         }
     ),
-    remarks="The shaded band goes from the belief's squared MMD to itself to that of a belief with "
-    "a doubled lengthscale. Columns of NLL and RMSE are those after the last step. The paper does "
-    "not say which network it took; ours has two hidden layers, as in its benchmark. Where a set "
-    "has fewer than 500 test rows, all of them are taken.",
 )

@@ -12,6 +12,7 @@ ROWS = {"mnist": 60_000, "cifar10": 50_000}
 QUICK_ROWS = {"mnist": 60_000, "cifar10": 20_000}
 COST = {"lenet5": 1.0, "preresnet20": 25.0, "vgg16": 40.0}  # of a step, roughly
 
+QUICK = {"networks": ("lenet5",), "splits": 1}
 LENGTHS = {
     "cifar10": {"burn_in": 10_000, "draws": 200, "thinning": 10_000},
     "mnist": {"burn_in": 10_000, "draws": 100, "thinning": 10_000},
@@ -39,15 +40,6 @@ EPOCHS = {
     "map-fg": 150,
     "map-gpi-g": 150,
 }
-QUICK_CUTS = (
-    "LeNet5 on 20,000 images; chains of 6,000 steps (2,000 of burn-in, 20 draws 200 apart) instead "
-    "of 2,010,000; training for a tenth of the epochs; the ensemble's weight decay 1e-4 instead of "
-    "the best of eight; one run instead of four; matching by the energy distance"
-)
-LARGE_CUTS = (
-    "; PreResNet20 and VGG16 for 10 steps of matching with 16 draws and 50 steps of a chain, on "
-    "200 test images, to show that they run: their numbers mean nothing"
-)
 
 ACCURACY = Against(
     "accuracy",
@@ -60,13 +52,6 @@ ACCURACY = Against(
 )
 NLL = Against("nll", "cifar10_nll", "test NLL", decimals=4, unit="nats", runs=4)
 COLUMNS = ("accuracy", "nll", "ece", "training_rows", "rhat_max", "ess_min", "seconds_per_step")
-REMARKS = (
-    "Pixels are standardised by channel; the belief's lengthscale is in units of 0-255 pixels "
-    "(`--pixels standardised`: of standardised ones), which the paper does not state, nor how many "
-    "images are in a step: 128 here. Each of its four runs is one chain here; it may have had four "
-    "chains in each. Training images are all that the data folder has, up to the paper's number "
-    "(`training_rows`): with `cifar10_20k.npz` alone the paper's preset has 20,000 of 50,000."
-)
 
 
 def image_jobs(choice: Choice) -> list[Settings]:

@@ -55,12 +55,11 @@ TUNING = {
     "paper": {"tuning_draws": 10, "tuning_thinning": 500},
     "quick": {"tuning_draws": 5, "tuning_thinning": 100},
 }
+MORE_METHODS = ("fg+la", "gpi-g+la", "la-ggn", "la-marglik", "early-stopping", "map-fg",
+                "map-gpi-g")  # fmt: skip
+FOUR = ("fg", "gpi-g", "fh", "gpi-h")  # methods of quick presets
+TWO_SETS = {"datasets": ("boston", "energy"), "splits": 2}
 QUICK = {"burn_in": 1000, "draws": 10, "thinning": 200}
-QUICK_CUTS = (
-    "chains of 3,000 steps (1,000 of burn-in, 10 draws 200 apart) instead of 62,000 and more, "
-    "a tenth of the epochs where a method trains, 2 splits instead of 10, small data sets only, "
-    "matching by the energy distance"
-)
 
 
 def splits(choice: Choice, dataset: str) -> int:

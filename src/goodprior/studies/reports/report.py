@@ -173,7 +173,9 @@ def introduction(report: Report) -> list[str]:
         + (f" To run the rest: `{report.missing}`" if report.missing else "")
     ]
     if report.preset == "quick":
-        lines.append(f"The quick preset is not the paper's protocol. It cuts: {study.cuts}.")
+        lines.append(
+            f"The quick preset is not the paper's protocol. It cuts: {study.words('cuts')}."
+        )
     for reason, count in report.superseded.items():
         lines.append(
             f"{count} stored rows are superseded and counted nowhere: {reason}. "
@@ -188,7 +190,7 @@ def introduction(report: Report) -> list[str]:
             "the median weight of the median job. Cells with an R-hat above 1.1 (of one chain: an "
             "ESS below 100) have not converged, and count neither for nor against agreement."
         )
-    return [*lines, study.remarks] if study.remarks else lines
+    return [*lines, *filter(None, [study.words("remarks")])]
 
 
 def write(report: Report, folder: Path) -> list[Path]:
@@ -201,8 +203,8 @@ def write(report: Report, folder: Path) -> list[Path]:
     page = html.render(
         "study_report.html",
         name=report.study.name,
-        title=report.study.title,
-        shows=report.study.shows,
+        title=report.study.words("title"),
+        shows=report.study.words("shows"),
         introduction=[*introduction(report), *re.split(r"\n\n|\n(?=- )", report.notes)],
         sections=report.sections,
         pictures=pictures,

@@ -108,7 +108,7 @@ def coverage(results: Path) -> pd.DataFrame:
         one = study(name)
         current, old, _ = divide(Store(results / name, one.reuses).results())
         own = len(current) + len(old) if one.run else None
-        for shows, (datasets, methods) in PARTS.get(name, {one.shows: ((), ())}).items():
+        for shows, (datasets, methods) in PARTS.get(name, {one.words("shows"): ((), ())}).items():
             counts = _counts(one, datasets, methods, set(current), set(old))
             counts |= {"all stored rows, with the quick preset's": own}
             found.append({"the paper's": shows, "study": f"[{name}]({name}.md)", **counts})
@@ -151,7 +151,7 @@ def study_page(report: Report) -> str:
     """Return the page of one study: what was run, its notes, and all tables."""
     lines = [
         f"# {report.study.name}\n",
-        f"{report.study.title}: the paper's {report.study.shows}.\n",
+        f"{report.study.words('title')}: the paper's {report.study.words('shows')}.\n",
         *(f"{line}\n" for line in introduction(report)),
         report.notes + "\n",
     ]

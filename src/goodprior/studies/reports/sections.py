@@ -67,7 +67,7 @@ def _section(study: Study, title: str, rows: pd.DataFrame, suffix: str) -> Secti
     table = pd.concat([groups.size().rename("n"), groups[columns].mean(numeric_only=True)], axis=1)
     table = table.reset_index()
     if study.table is not None:
-        section.tables.append((study.title, study.table(rows)))
+        section.tables.append((study.words("title"), study.table(rows)))
     if columns:
         means = labelled(table) if "method" in table else table
         section.tables.append(("Means over splits, all metrics", means))
