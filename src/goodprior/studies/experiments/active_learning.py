@@ -78,7 +78,7 @@ def figures(rows: Frame) -> Figures:
         "rmse_course",
         "method",
         x="training_rows",
-        y="test RMSE ± standard error\n(target's units)",
+        y=RMSE.axis,
         labels=labels,
         log=False,
     )

@@ -7,6 +7,7 @@ from goodprior.studies.protocols import images, tables
 from goodprior.studies.protocols.method_names import LABELS
 
 METHODS = ("gpi-g", "gpi-h", "gpi-nf")
+VALUE = "minimised value, an unbiased estimate"
 STEPS = {"paper": 200, "quick": 50}
 
 
@@ -67,7 +68,13 @@ def figures(rows: Frame) -> Figures:
     }
     return {
         name: curves(
-            part, "values", "method", x="step", y="minimised value", labels=labels, log=False
+            part,
+            "values",
+            "method",
+            x="step",
+            y=VALUE,
+            labels=labels,
+            log=False,
         )
         for name, part in parts.items()
         if len(part)
@@ -116,7 +123,7 @@ def image_figures(rows: Frame) -> Figures:
             rows.assign(dataset=rows["network"]),
             *("values", "method"),
             x="step",
-            y="minimised value",
+            y=VALUE,
             labels={name: LABELS[name] for name in METHODS[:2]},
             log=True,
         )

@@ -73,7 +73,7 @@ def figures(rows: Frame) -> Figures:
     names = list(dict.fromkeys(rows["method"]))
     columns = max(int((rows["method"] == name).sum()) for name in names)
     figure = plots.new_figure(len(names), columns, panel=(2.6, 2.0))
-    axes = figure.subplots(len(names), columns, squeeze=False)
+    axes = figure.subplots(len(names), columns, squeeze=False, sharey=True)
     for ax in axes.ravel():
         ax.set_axis_off()
     for i, name in enumerate(names):

@@ -62,7 +62,7 @@ def figures(rows: Frame) -> Figures:
         ax.set_ylim(len(part) - 0.5, -0.5)
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel("test RMSE ± spread\n(target's units)", fontsize="small")
-    marks_legend(figure, [])
+    marks_legend(figure)
     return {"samplers": figure}
 
 

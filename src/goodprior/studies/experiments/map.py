@@ -19,7 +19,7 @@ def figures(rows: Frame) -> Figures:
         ("regression", tables.REGRESSION, REGRESSION),
     ):
         part = rows[rows["dataset"].isin(datasets)]
-        if part["method"].nunique() > 1:  # nothing to compare otherwise
+        if {"map-fg", "map-gpi-g"} <= set(part["method"]):  # nothing to compare otherwise
             found[name] = dots(part, metrics, ("dataset", "depth", "method"))
     return found
 

@@ -7,8 +7,8 @@ from goodprior.studies.protocols.method_names import LABELS
 
 # Stored columns end in these words.
 SETS = {
-    "own": "MNIST (in distribution: higher is better)",
-    "foreign": "notMNIST (out of distribution: lower is better)",
+    "own": "MNIST, in distribution:\nhigher is better",
+    "foreign": "notMNIST, out of distribution:\nlower is better",
 }
 
 

@@ -27,7 +27,7 @@ def figures(rows: Frame) -> Figures:
     from goodprior.studies.reports.figures import by_depth, dots
 
     found = {}
-    two = rows[rows["depth"] == 2]
+    two = rows[(rows["depth"] == 2) & rows["method"].isin(METHODS)]
     if len(two):
         found["benchmark"] = dots(two, (NLL, RMSE), ("dataset", "depth", "method"))
     deep = rows[rows.groupby("dataset")["depth"].transform("nunique") > 1]

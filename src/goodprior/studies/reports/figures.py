@@ -15,6 +15,8 @@ from goodprior.studies.engine.study import Against
 from goodprior.studies.protocols.method_names import LABELS
 from goodprior.studies.reports.compare import beside, paired, ranks
 
+STYLES = ("-", "--", ":", "-.", (0, (1, 4)), (0, (8, 2)))
+COLUMNS = 4  # panels in a line
 LINEAR_BELOW = 1e-3  # where logarithmic axes turn linear
 NETWORKS = {"lenet5": "LeNet5", "preresnet20": "PreResNet20", "vgg16": "VGG16"}
 
@@ -22,35 +24,36 @@ NETWORKS = {"lenet5": "LeNet5", "preresnet20": "PreResNet20", "vgg16": "VGG16"}
 def dots(
     rows: pd.DataFrame, against: Sequence[Against], keys: Sequence[str] = ("dataset", "method")
 ) -> Figure:
-    """A row per metric, a column per data set: mean and standard error by method; average ranks.
+    """For each metric a panel per data set, with mean and standard error by method; average ranks.
 
-    The first of the keys has the columns: data sets, or networks.
+    The first of the keys has the panels: data sets, or networks.
     """
     tables = [beside(rows, one, keys) for one in against]
     datasets = list(dict.fromkeys(rows[keys[0]]))
-    figure = plots.new_figure(len(against), len(datasets) + 1, panel=(1.7, 2.6))
-    axes = figure.subplots(len(against), len(datasets) + 1, squeeze=False)
     shown = _methods(pd.concat(tables))
-    for i, (one, table) in enumerate(zip(against, tables, strict=True)):
-        for j, dataset in enumerate(datasets):
-            _dot_panel(axes[i, j], table[table[keys[0]] == dataset], shown, one.paper_runs(dataset))
-            axes[i, j].set_title(NETWORKS.get(dataset, dataset), fontsize="small")
+    panel = (2.0, 0.8 + 0.25 * len(shown))
+    figure, axes = panels(len(datasets) + 1, panel, repeat=len(against))
+    for one, table, block in zip(against, tables, axes, strict=True):
+        for ax, dataset in zip(block, datasets, strict=False):
+            _dot_panel(ax, table[table[keys[0]] == dataset], shown, one.paper_runs(dataset))
+            ax.set_title(str(NETWORKS.get(dataset, dataset)), fontsize="small")
         average = ranks(rows, one, keys)
-        like = "ours" if "ours" in average else "ours_among_all"
+        last, like = block[len(datasets)], "ours" if "ours" in average else "ours_among_all"
         for y, method in enumerate(shown):
             for column, shift in ((like, 0.0), ("paper", 0.25)):
                 if column in average:
                     rank = float(average[column].get(method, np.nan))
-                    _mark(axes[i, -1], rank, y + shift, 0.0, method, ours=column != "paper")
-        _names(axes[i, -1], shown)
+                    _mark(last, rank, y + shift, 0.0, method, ours=column != "paper")
         title = "average rank\n(paper's methods)" if like == "ours" else "average rank"
-        axes[i, -1].set_title(title, fontsize="x-small")
-        for ax in axes[i, 1:-1]:
-            ax.set_yticklabels([])
-        axes[i, -1].set_yticklabels([])
-        axes[i, 0].set_ylabel(f"{one.axis}\n± standard error", fontsize="small")
-        axes[i, -1].tick_params(labelsize="x-small")
-    marks_legend(figure, [])  # the methods' names stand at the axes
+        last.set_title(title, fontsize="small")
+        errors = "± standard error" if (table["n"] > 1).any() else "one run"
+        for i, ax in enumerate(block[: len(datasets) + 1]):
+            first = i % COLUMNS == 0
+            ax.set_yticks(range(len(shown)), shown if first else [], fontsize="small")
+            ax.set_ylim(len(shown) - 0.4, -0.6)
+            if first:
+                ax.set_ylabel(f"{one.axis}\n{errors}", fontsize="small")
+    marks_legend(figure)
     return figure
 
 
@@ -60,7 +63,7 @@ def by_depth(rows: pd.DataFrame, one: Against, pairs: Sequence[tuple[str, str]])
     Over the splits that all depths of a data set have; crosses have not converged.
     """
     datasets = list(dict.fromkeys(rows["dataset"]))
-    figure, axes = panels(len(datasets), (2.6, 2.6))
+    figure, (axes,) = panels(len(datasets), (2.6, 2.6))
     for ax, dataset in zip(axes, datasets, strict=False):
         part = rows[rows["dataset"] == dataset]
         ax.axhline(0, color="#999999", linewidth=0.8)
@@ -95,15 +98,17 @@ def by_depth(rows: pd.DataFrame, one: Against, pairs: Sequence[tuple[str, str]])
     return figure
 
 
-def panels(count: int, panel: tuple[float, float], most: int = 4) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels, at most four in a line."""
-    columns = min(most, count)
+def panels(
+    count: int, panel: tuple[float, float], repeat: int = 1
+) -> tuple[Figure, list[list[Axes]]]:
+    """A figure with blocks of so many panels, four in a line."""
+    columns = min(COLUMNS, count)
     lines = -(-count // columns)
-    figure = plots.new_figure(lines, columns, panel=panel)
-    axes = list(figure.subplots(lines, columns, squeeze=False).ravel())
-    for ax in axes[count:]:
+    figure = plots.new_figure(repeat * lines, columns, panel=panel)
+    axes = figure.subplots(repeat * lines, columns, squeeze=False).reshape(repeat, -1)
+    for ax in axes[:, count:].ravel():
         ax.set_axis_off()
-    return figure, axes
+    return figure, [list(block) for block in axes]
 
 
 def curves(
@@ -122,9 +127,11 @@ def curves(
     `band` names two columns between which to shade, and what that means.
     """
     datasets = list(dict.fromkeys(rows["dataset"]))
-    figure, axes = panels(len(datasets), (2.8, 2.9))
-    styles = dict(zip(labels, cycle(("-", "--", ":", "-.")), strict=False))
-    palette = dict(zip(labels, cycle(("#009e73", "#d55e00", "#0072b2", "#7f7f7f")), strict=False))
+    figure, (axes,) = panels(len(datasets), (2.8, 2.9))
+    styles = dict(
+        zip(labels, cycle(("-", "--", ":", "-.", (0, (1, 4)), (0, (8, 2)))), strict=False)
+    )
+    palette = dict(zip(labels, cycle(("#cc79a7", "#d55e00", "#0072b2", "#7f7f7f")), strict=False))
     for ax, dataset in zip(axes, datasets, strict=False):
         for name, label in labels.items():
             part = rows[(rows["dataset"] == dataset) & (rows[by] == name)]
@@ -147,7 +154,7 @@ def curves(
             ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel(x.removeprefix("posterior_").replace("_", " "), fontsize="small")
-    for ax in axes[::4]:
+    for ax in axes[::COLUMNS]:
         ax.set_ylabel(f"{y}\n(linear below {LINEAR_BELOW:g})" if log else y, fontsize="small")
     common_legend(figure, *axes)
     return figure
@@ -186,8 +193,7 @@ def _dot_panel(ax: Axes, table: pd.DataFrame, shown: list[str], runs: int) -> No
             error = cell["spread"] / max(cell["n"], 1) ** 0.5
             _mark(ax, cell["ours"], float(y), error, method, ours=True)
             _mark(ax, cell["paper"], y + 0.25, cell["paper_spread"] / runs**0.5, method, ours=False)
-    _names(ax, shown)
-    ax.tick_params(labelsize="x-small")
+    ax.tick_params(labelsize="small")
     ax.locator_params(axis="x", nbins=3)
 
 
@@ -206,24 +212,11 @@ def _mark(ax: Axes, value: float, y: float, error: float, method: str, *, ours: 
     )
 
 
-def _names(ax: Axes, shown: list[str]) -> None:
-    ax.set_yticks(range(len(shown)), shown, fontsize="x-small")
-    ax.set_ylim(len(shown) - 0.4, -0.6)
-
-
-def marks_legend(figure: Figure, shown: list[str], *more: Line2D) -> None:
-    """The methods' marks, which marks are ours, and any more, below all panels."""
+def marks_legend(figure: Figure) -> None:
+    """Which marks are ours, below all panels."""
     grey: dict[str, Any] = {"color": "#444444", "marker": "o", "linestyle": ""}
     handles = [
-        *(
-            Line2D([], [], color=_colour(m), marker=plots.MARKS.get(m, "o"), linestyle="", label=m)
-            for m in shown
-        ),
         Line2D([], [], label="filled: ours", **grey),
         Line2D([], [], label="hollow: the paper's", fillstyle="none", **grey),
-        *more,
     ]
-    columns = max(2, int(figure.get_figwidth() / 1.7))
-    figure.legend(
-        handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize="small"
-    )
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)

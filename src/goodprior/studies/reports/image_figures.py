@@ -40,7 +40,7 @@ def class_bars(rows: pd.DataFrame) -> Figure:
 def by_size(rows: pd.DataFrame, metrics: Sequence[Against]) -> Figure:
     """A row per metric, a column per network: mean and standard error against the images."""
     networks = list(dict.fromkeys(rows["network"]))
-    figure = plots.new_figure(len(metrics), len(networks), panel=(3.2, 2.5))
+    figure = plots.new_figure(len(metrics), len(networks), panel=(4.6, 2.8))
     axes = figure.subplots(len(metrics), len(networks), squeeze=False)
     for line, metric in zip(axes, metrics, strict=True):
         for ax, network in zip(line, networks, strict=True):
