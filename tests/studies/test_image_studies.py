@@ -219,7 +219,7 @@ def test_corruptions_are_scored_one_by_one(tiny_images, sure_of_bright_images):
     assert by_name["contrast"][-1] < 0.5  # nothing is bright any more
     assert rows["accuracy_5"].iloc[0] == pytest.approx(values[:, 4].mean())
     assert not set(rows["rising"].iloc[0]) & {"gaussian_noise", "contrast"}
-    assert set(one.figures(rows)) == {"severities", "corruptions"}
+    assert set(one.figures(rows)) == {"severities"}
 
 
 def test_foreign_images_have_the_larger_entropy(tiny_images, sure_of_bright_images, monkeypatch):

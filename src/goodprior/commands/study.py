@@ -208,10 +208,10 @@ def verify(
     kept = [m for m in metrics if "seconds" not in m]
     checks = [c for key, new in again.items() for c in compare(stored[key], new, stored, kept)]
     for check in checks:
-        mark = "agrees " if check.agrees else "DIFFERS"
+        mark = {True: "agrees ", False: "DIFFERS", None: "unknown"}[check.agrees]
         typer.echo(f"{mark} {check.metric} {check.stored:.6g} -> {check.again:.6g}: {check.reason}")
         typer.echo(f"        {check.job}")
-    failed = sum(not check.agrees for check in checks) + len(outcome.failures)
+    failed = sum(check.agrees is False for check in checks) + len(outcome.failures)
     for failure in outcome.failures:
         typer.echo(f"FAILED {failure.job}\n{failure.traceback or failure.error}", err=True)
     typer.echo(f"{len(again)} jobs ran again, {len(checks)} numbers, {failed} differ or failed")

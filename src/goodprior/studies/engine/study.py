@@ -92,7 +92,7 @@ class Study:
     name: str
     presets: Mapping[str, Choice]
     grid: Callable[[Choice], list[Settings]]
-    figures: Callable[[Frame], Figures]
+    figures: Callable[[Frame], Figures] = field(default=lambda rows: {})
     run: Callable[[Settings], Row] | None = None
     table: Callable[[Frame], Frame] | None = None
     reuses: tuple[str, ...] = ()

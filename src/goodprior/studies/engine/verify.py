@@ -21,7 +21,7 @@ class Check(NamedTuple):
     again: float
     unit: float | None
     reason: str
-    agrees: bool
+    agrees: bool | None  # None: it cannot be told
 
 
 def pick(
@@ -55,7 +55,8 @@ def compare(
         elif same:
             reason, agrees = "not the same, with the same commit, versions and processor", False
         elif unit is None:
-            reason, agrees = "not the same, and no other split to judge by", False
+            moved = 100 * abs(new - old) / max(abs(old), abs(new))
+            reason, agrees = f"moved by {moved:.1f} %, with no other split to judge by", None
         else:
             reason = f"moved by {abs(new - old) / unit:.2f} standard errors of its cell's mean"
             agrees = abs(new - old) <= unit

@@ -38,7 +38,7 @@ def run(settings: Settings) -> Row:
     from goodprior.data.splits import random_parts
     from goodprior.evaluation import nll_moment, rmse
     from goodprior.inference import Prediction
-    from goodprior.studies.protocols.methods import fit
+    from goodprior.studies.protocols.methods import fit, worst
     from goodprior.studies.protocols.problems import regression_problem
 
     data = load(settings["dataset"])
@@ -46,12 +46,14 @@ def run(settings: Settings) -> Row:
     sizes = (rows // 5, rows - 2 * (rows // 5), rows // 5)
     train, pool, test = random_parts(rows, sizes, seed=settings["split"])
     step = max(1, round(0.05 * len(pool)))
+    facts: list[dict[str, float]] = []
     course: dict[str, list[float]] = {"training_rows": [], "rmse_course": [], "nll_course": []}
     for left in reversed(range(settings["rounds"])):
         problem = regression_problem(
             data.X[train], data.y[train], settings["noise_variance"], settings
         )
         fitted = fit(problem, settings)
+        facts.append(fitted.facts)
         prediction = fitted.predict(data.X[test])
         assert isinstance(prediction, Prediction)
         course["training_rows"].append(len(train))
@@ -63,7 +65,7 @@ def run(settings: Settings) -> Row:
         assert isinstance(uncertain, Prediction)
         chosen = np.argsort(-np.asarray(uncertain.std[:, 0]))[:step]
         train, pool = np.concatenate([train, pool[chosen]]), np.delete(pool, chosen)
-    return {"rmse": course["rmse_course"][-1], **course}
+    return {"rmse": course["rmse_course"][-1], **worst(facts), **course}
 
 
 def figures(rows: Frame) -> Figures:
@@ -109,7 +111,7 @@ STUDY = Study(
     grid=grid,
     run=run,
     figures=figures,
-    columns=("rmse",),
+    columns=("rmse", "rhat_max", "ess_min"),
     keys=("dataset", "method"),
     against=(RMSE,),
     pairs=(("gpi-g", "fg"), ("gpi-h", "fh")),

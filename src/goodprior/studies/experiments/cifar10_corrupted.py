@@ -49,11 +49,11 @@ def run(settings: Settings) -> Row:
 
 
 def figures(rows: Frame) -> Figures:
-    """Boxes over the corruptions by severity, and each corruption's course."""
-    from goodprior.studies.reports.image_figures import boxes, courses
+    """Boxes over the corruptions by severity."""
+    from goodprior.studies.reports.image_figures import boxes
 
     both = tuple(replace(one, table="") for one in (images.ACCURACY, images.NLL))
-    return {"severities": boxes(rows, both), "corruptions": courses(rows)}
+    return {"severities": boxes(rows, both)}
 
 
 STUDY = Study(

@@ -58,26 +58,20 @@ def run(settings: Settings) -> Row:
 
 
 def figures(rows: Frame) -> Figures:
-    """The minimised value against the step, a panel per data set."""
+    """The minimised value against the step, a panel per data set or network."""
     from goodprior.studies.reports.figures import curves
 
     labels = {name: LABELS[name] for name in METHODS}
-    parts = {
-        "regression": rows[rows["dataset"].isin(tables.REGRESSION)],
-        "classification": rows[rows["dataset"].isin(tables.CLASSIFICATION)],
-    }
+    options = {"x": "step", "y": VALUE, "labels": labels, "log": False}
+    if "network" in rows:
+        return {
+            "course": curves(rows.assign(dataset=rows["network"]), "values", "method", **options)
+        }
+    parts = {"regression": tables.REGRESSION, "classification": tables.CLASSIFICATION}
     return {
-        name: curves(
-            part,
-            "values",
-            "method",
-            x="step",
-            y=VALUE,
-            labels=labels,
-            log=False,
-        )
-        for name, part in parts.items()
-        if len(part)
+        name: curves(rows[rows["dataset"].isin(sets)], "values", "method", **options)
+        for name, sets in parts.items()
+        if rows["dataset"].isin(sets).any()
     }
 
 
@@ -114,22 +108,6 @@ def image_grid(choice: Choice) -> list[Settings]:
     ]
 
 
-def image_figures(rows: Frame) -> Figures:
-    """The minimised value against the step, a panel per network."""
-    from goodprior.studies.reports.figures import curves
-
-    return {
-        "course": curves(
-            rows.assign(dataset=rows["network"]),
-            *("values", "method"),
-            x="step",
-            y=VALUE,
-            labels={name: LABELS[name] for name in METHODS[:2]},
-            log=True,
-        )
-    }
-
-
 IMAGES = replace(
     STUDY,
     name="convergence-images",
@@ -140,7 +118,6 @@ IMAGES = replace(
         quick={"networks": ("lenet5",)},
     ),
     grid=image_grid,
-    figures=image_figures,
     keys=("network", "method"),
     cost=images.image_cost,
 )

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.protocols import tables
-from goodprior.studies.protocols.mmd_trace import MMDTrace
 
 LABELS = {"separate": "separate (paper)", "joint": "joint", "energy": "energy distance"}
 SIZES = {
@@ -29,6 +28,7 @@ def run(settings: Settings) -> Row:
 
     from goodprior.matching import Wasserstein
     from goodprior.pipeline import Hooks
+    from goodprior.studies.protocols.mmd_trace import MMDTrace
     from goodprior.studies.protocols.problems import matched_prior, schedule_of
 
     trace = MMDTrace(settings, settings["draws"])

@@ -5,6 +5,7 @@ from dataclasses import replace
 from goodprior.studies.engine.study import Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.experiments import uci_classification
 from goodprior.studies.protocols import images
+from goodprior.studies.protocols.method_names import LABELS
 
 ACCURACY, NLL = (replace(one, table="") for one in (images.ACCURACY, images.NLL))
 METHODS = ("fg", "gpi-g", "fh", "gpi-h", "ensemble")
@@ -12,22 +13,29 @@ METHODS = ("fg", "gpi-g", "fh", "gpi-h", "ensemble")
 
 def run(settings: Settings) -> Row:
     """Fit one method to so many images, and score its predictions."""
-    from goodprior.data import load
-
-    _, y, _, _ = load(settings["dataset"]).split(0)
-    if settings["rows"] > len(y):
+    row = uci_classification.run(settings)
+    if row["training_rows"] < settings["rows"]:
         raise ValueError(
-            f"{settings['rows']:,} training images were asked for and {len(y):,} are there: put "
-            "all of CIFAR-10 into the data folder, or choose smaller --sizes"
+            f"{settings['rows']:,} training images were asked for and {row['training_rows']:,} are "
+            "there: put all of CIFAR-10 into the data folder, or choose smaller --sizes"
         )
-    return uci_classification.run(settings)
+    return row
 
 
 def figures(rows: Frame) -> Figures:
-    """Accuracy and NLL against the number of training images, a column per network."""
-    from goodprior.studies.reports.image_figures import by_size
+    """Accuracy and NLL against the number of training images, a panel per network."""
+    from goodprior.studies.reports.figures import curves
 
-    return {"sizes": by_size(rows, (ACCURACY, NLL))}
+    found = {}
+    for one in (ACCURACY, NLL):
+        runs = rows.drop(columns="dataset").sort_values("rows")
+        runs[one.metric] *= one.scale
+        lists = runs.groupby(["network", "method", "split"], as_index=False).agg(list)
+        named = lists.rename(columns={"network": "dataset", "rows": "training_images"})
+        labels = {name: LABELS[name] for name in METHODS}
+        options = {"x": "training_images", "y": one.axis, "labels": labels, "log": False}
+        found[one.metric] = curves(named, one.metric, "method", **options)
+    return found
 
 
 STUDY = Study(

@@ -16,16 +16,17 @@ NLL = Against("nll", "uci_classification_nll", "test NLL", unit="nats")
 
 
 def run(settings: Settings) -> Row:
-    """Fit one method to one split, and score its predictions."""
-    from goodprior.evaluation import classification_metrics
-    from goodprior.inference import ClassPrediction
+    """Fit one method to one split, and score its predictions, in the target's units."""
+    from goodprior.evaluation import classification_metrics, regression_metrics
+    from goodprior.inference import Prediction
     from goodprior.studies.protocols.data import problem_and_test
     from goodprior.studies.protocols.methods import fit
 
     problem, X_test, y_test = problem_and_test(settings)
     fitted = fit(problem, settings)
     prediction = fitted.predict(X_test)
-    assert isinstance(prediction, ClassPrediction)
+    if isinstance(prediction, Prediction):
+        return {**regression_metrics(prediction, y_test), **fitted.facts}
     rows = {"training_rows": len(problem.X), "test_rows": len(y_test)}
     return {**classification_metrics(prediction, y_test), **fitted.facts, **rows}
 

@@ -1,25 +1,12 @@
 """UCI regression (section 6.2): figures 6 and 7, tables 7 and 9."""
 
-from goodprior.studies.engine.study import Against, Figures, Frame, Row, Settings, Study, presets
+from goodprior.studies.engine.study import Against, Figures, Frame, Study, presets
+from goodprior.studies.experiments.uci_classification import run
 from goodprior.studies.protocols import tables
 
 NLL = Against("nll_moment", "uci_regression_nll", "test NLL", unit="nats")
 RMSE = Against("rmse", "uci_regression_rmse", "test RMSE", unit="target's units")
 METHODS = ("fg", "fg+ts", "gpi-g", "fh", "gpi-h", "gpi-nf", "ensemble")
-
-
-def run(settings: Settings) -> Row:
-    """Fit one method to one split, and score its predictions on the original scale."""
-    from goodprior.evaluation import regression_metrics
-    from goodprior.inference import Prediction
-    from goodprior.studies.protocols.data import problem_and_test
-    from goodprior.studies.protocols.methods import fit
-
-    problem, X_test, y_test = problem_and_test(settings)
-    fitted = fit(problem, settings)
-    prediction = fitted.predict(X_test)
-    assert isinstance(prediction, Prediction)
-    return {**regression_metrics(prediction, y_test), **fitted.facts}
 
 
 def figures(rows: Frame) -> Figures:

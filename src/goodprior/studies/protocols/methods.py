@@ -5,16 +5,17 @@ lengths in the protocols. It imports JAX: a worker must first say how many threa
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from statistics import median
 from typing import Any, NamedTuple
 
 import jax
 from jaxtyping import PRNGKeyArray
 
-from goodprior.baselines import TEMPERATURES, MarginalLikelihood, tune
+from goodprior.baselines import TEMPERATURES, LaplacePosterior, MarginalLikelihood, tune
 from goodprior.evaluation import diagnose
 from goodprior.inference import (
     NUTS,
@@ -123,6 +124,16 @@ def _diagnosed(
     return found, {**diagnose(found.posterior).summary, **facts}  # type: ignore[arg-type]
 
 
+def worst(each: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The worst R-hat and effective sample size of several posteriors, and a middle temperature.
+
+    >>> worst([{"rhat_max": 1.2, "ess_min": 50.0}, {"rhat_max": 1.0, "ess_min": 90.0}])
+    {'rhat_max': 1.2, 'ess_min': 50.0}
+    """
+    how = {"rhat_max": max, "ess_min": min, "temperature_50": median}
+    return {k: f([one[k] for one in each]) for k, f in how.items() if all(k in one for one in each)}
+
+
 def by_chains(name: str, problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """Match the prior of this name if it is to be matched, and sample the posterior."""
     found, facts = _diagnosed(replace(problem, prior=name), settings, key)
@@ -164,7 +175,8 @@ def _tuned_temperature(settings: tuple[tuple[str, Any], ...]) -> float:
 def under_evidence(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """LA-MargLik + SGHMC: the prior of the highest Laplace marginal likelihood, and chains."""
     started = time.perf_counter()
-    prior = _laplace(problem, settings, key, evidence=True).posterior.prior
+    method, first = _laplace(settings, evidence=True), replace(problem, prior="fg")
+    prior = fit_posterior(first, method, key=key, draws=DRAWS).posterior.prior
     seconds = time.perf_counter() - started
     found, facts = _diagnosed(replace(problem, prior=prior), settings, key)
     return Fitted(found.posterior.predict, {**facts, "prior_seconds": seconds})
@@ -172,39 +184,28 @@ def under_evidence(problem: Problem, settings: Settings, key: PRNGKeyArray) -> F
 
 def laplace(name: str, problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """The Laplace approximation under the prior of this name."""
-    started = time.perf_counter()
-    found = _laplace(replace(problem, prior=name), settings, key)
-    return _trained(found, started)
+    return _train(replace(problem, prior=name), _laplace(settings), key, draws=DRAWS)
 
 
 def laplace_with_evidence(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """LA-GGN: the prior is optimised on the Laplace marginal likelihood on the way."""
-    started = time.perf_counter()
-    found = _laplace(problem, settings, key, evidence=True)
-    return _trained(found, started, log_evidence=found.posterior.log_marginal_likelihood)
+    method = _laplace(settings, evidence=True)
+    return _train(replace(problem, prior="fg"), method, key, draws=DRAWS)
 
 
-def _laplace(
-    problem: Problem, settings: Settings, key: PRNGKeyArray, *, evidence: bool = False
-) -> Any:
+def _laplace(settings: Settings, *, evidence: bool = False) -> Laplace:
     schedule = MarginalLikelihood(steps=settings["evidence_steps"]) if evidence else None
-    method = Laplace(marginal_likelihood=schedule, **_training(settings))
-    problem = replace(problem, prior="fg") if evidence else problem
-    return fit_posterior(problem, method, key=key, draws=DRAWS)
+    return Laplace(marginal_likelihood=schedule, **_training(settings))
 
 
 def mode(name: str, problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """The maximum a posteriori under the prior of this name."""
-    started = time.perf_counter()
-    found = fit_posterior(replace(problem, prior=name), MAP(**_training(settings)), key=key)
-    return _trained(found, started)
+    return _train(replace(problem, prior=name), MAP(**_training(settings)), key)
 
 
 def early_stopping(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """Maximum likelihood, stopped after ten epochs without a better validation NLL."""
-    started = time.perf_counter()
-    found = fit_posterior(problem, EarlyStopping(**_training(settings)), key=key)
-    return _trained(found, started, epochs_trained=found.posterior.report["epochs"])
+    return _train(problem, EarlyStopping(**_training(settings)), key)
 
 
 def ensemble(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
@@ -220,18 +221,14 @@ def ensemble(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     if settings.get("falling_rate"):
         quarter = settings["epochs"] / 4
         training["learning_rate"] = lambda epoch: RATE * 0.1 ** (epoch // quarter)
-    started = time.perf_counter()
     method = Ensemble(members=MEMBERS, weight_decay=settings.get("weight_decay"), **training)
-    found = fit_posterior(problem, method, key=key)
-    return _trained(found, started, weight_decay=found.posterior.report["weight_decay"])
+    return _train(problem, method, key)
 
 
 def fbnn(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """Functional variational inference, with a Gaussian process fitted to the rows."""
-    started = time.perf_counter()
     problem = replace(problem, belief_is_default=True)
-    found = fit_posterior(problem, FBNN(**_training(settings)), key=key, draws=DRAWS)
-    return _trained(found, started)
+    return _train(problem, FBNN(**_training(settings)), key, draws=DRAWS)
 
 
 def _training(settings: Settings) -> dict[str, Any]:
@@ -242,10 +239,17 @@ def _training(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _trained(found: Fit, started: float, **facts: Any) -> Fitted:
-    return Fitted(
-        found.posterior.predict, {**facts, "train_seconds": time.perf_counter() - started}
-    )
+def _train(problem: Problem, method: Any, key: PRNGKeyArray, draws: int | None = None) -> Fitted:
+    """Train, and tell how long it took and what was found on the way."""
+    started = time.perf_counter()
+    found = fit_posterior(problem, method, key=key, draws=draws).posterior
+    facts: dict[str, Any] = {"train_seconds": time.perf_counter() - started}
+    if isinstance(found, LaplacePosterior):
+        evidence = {"log_evidence": found.log_marginal_likelihood}
+        return Fitted(found.predict, {**facts, **(evidence if method.marginal_likelihood else {})})
+    names = {"epochs": "epochs_trained", "weight_decay": "weight_decay"}
+    told = {name: found.report[k] for k, name in names.items() if k in found.report}
+    return Fitted(found.predict, {**facts, **told})
 
 
 METHODS: dict[str, Callable[[Problem, Settings, PRNGKeyArray], Fitted]] = {

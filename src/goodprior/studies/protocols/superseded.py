@@ -14,8 +14,8 @@ HIERARCHICAL = ("fh", "gpi-h")
 def superseded(settings: Mapping[str, Any]) -> str | None:
     """Return why a row with these settings no longer counts, or None.
 
-    >>> superseded({"method": "fg", "burn_in": 2000})[:50]
-    'its chains start at draws of the prior; the paper'
+    >>> superseded({"method": "fg", "burn_in": 2000})[:38]
+    'its chains start at draws of the prior'
     >>> superseded({"method": "fg", "burn_in": 2000, "start": "standard"}) is None
     True
     """
