@@ -103,16 +103,6 @@ def test_the_papers_table_has_four_runs_of_three_networks():
     assert {s["distance"] for s in jobs if "distance" in s} == {"wasserstein"}
 
 
-def test_a_quick_look_at_the_large_networks_is_short():
-    one, jobs = _settings("cifar10")
-    large = [s for s in jobs if s["network"] != "lenet5"]
-    assert {s["method"] for s in large} == {"gpi-g", "gpi-h"}
-    assert {s["burn_in"] + s["draws"] * s["thinning"] for s in large} == {50}
-    assert {s["match_steps"] for s in large} == {10}
-    assert len(jobs) - len(large) == 6
-    assert one.cost(jobs[0]) < one.cost(study("cifar10").jobs(one.presets["paper"])[0].settings)
-
-
 def test_the_papers_learning_rate_falls_at_epochs_50_100_and_150(monkeypatch):
     asked = {}
 

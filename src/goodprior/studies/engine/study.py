@@ -148,8 +148,11 @@ class Study:
         """The jobs of a choice."""
         return [Job({"study": self.name, **settings}) for settings in self.grid(choice)]
 
-    def belonging(self, preset: str, found: Sequence[Mapping[str, Any]]) -> set[str]:
-        """Hashes of jobs with this preset's protocol, for the cells that occur in `found`."""
+    def belonging(self, preset: str, found: Sequence[Mapping[str, Any]]) -> dict[str, None]:
+        """Hashes of jobs with this preset's protocol, for the cells that occur in `found`.
+
+        They stand in the order of the grid, the same job by other ways of matching side by side.
+        """
         most = self.presets["paper"]
 
         def named(setting: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -168,4 +171,5 @@ class Study:
         )
         units = PIXELS if any("network" in settings for settings in found) else PIXELS[:1]
         each = (replace(cells, distance=d, pixels=p) for d in DISTANCES for p in units)
-        return {job.hash for choice in each for job in self.jobs(choice)}
+        places = zip(*map(self.jobs, each), strict=True)
+        return dict.fromkeys(job.hash for place in places for job in place)

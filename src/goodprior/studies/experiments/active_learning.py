@@ -70,37 +70,11 @@ def run(settings: Settings) -> Row:
 
 def figures(rows: Frame) -> Figures:
     """RMSE against the number of training rows; the paper's table has the tenth step."""
-    from goodprior import plots
-    from goodprior.studies.reports.compare import beside
     from goodprior.studies.reports.figures import curves
 
     labels = {name: LABELS[name] for name in METHODS}
-    figure = curves(
-        rows,
-        "rmse_course",
-        "method",
-        x="training_rows",
-        y=RMSE.axis,
-        labels=labels,
-        log=False,
-    )
-    panels = {ax.get_title(): ax for ax in figure.axes}
-    whole = rows[rows["rounds"] == ROUNDS]
-    last = whole.groupby("dataset")["training_rows"].agg(lambda courses: courses.iloc[0][-1])
-    for dataset in last.index:
-        words = "training rows\n(hollow marks: the paper's last step)"
-        panels[dataset].set_xlabel(words, fontsize="small")
-    for _, cell in beside(whole, RMSE, STUDY.keys).iterrows():
-        dataset, method = cell["dataset"], cell["method"]
-        panels[dataset].plot(
-            last[dataset],
-            cell["paper"],
-            linestyle="",
-            marker=plots.MARKS[method],
-            color=plots.COLOURS[method],
-            fillstyle="none",
-        )
-    return {"progress": figure}
+    options = {"x": "training_rows", "y": RMSE.axis, "labels": labels, "log": False}
+    return {"progress": curves(rows, "rmse_course", "method", **options)}
 
 
 STUDY = Study(

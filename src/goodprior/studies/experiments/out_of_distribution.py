@@ -72,7 +72,7 @@ STUDY = Study(
     figures=figures,
     columns=(
         *("accuracy", "nll", "ece", "entropy_own", "entropy_foreign", "auroc"),
-        *("training_rows", "rhat_max", "seconds_per_step", "seconds"),
+        *("training_rows", "rhat_max", "seconds"),
     ),
     keys=("network", "method"),
     cost=images.image_cost,

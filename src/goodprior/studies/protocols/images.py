@@ -23,13 +23,6 @@ QUICK_LENGTHS = {
 }
 TUNING = {"tuning_burn_in": 10_000, "tuning_draws": 20, "tuning_thinning": 1000}
 QUICK_TUNING = {"tuning_burn_in": 1000, "tuning_draws": 5, "tuning_thinning": 100}
-# On two cores the large networks are only shown to run.
-A_LOOK = {
-    **{"burn_in": 10, "draws": 4, "thinning": 10},
-    **{"match_steps": 10, "match_draws": 16, "match_held_out": 16, "test_rows": 200},
-}
-A_LOOK_METHODS = ("gpi-g", "gpi-h")
-
 EPOCHS = {
     "ensemble": 200,
     "la-ggn": 300,
@@ -51,7 +44,7 @@ ACCURACY = Against(
     runs=4,
 )
 NLL = Against("nll", "cifar10_nll", "test NLL", decimals=4, unit="nats", runs=4)
-COLUMNS = ("accuracy", "nll", "ece", "training_rows", "rhat_max", "ess_min", "seconds_per_step")
+COLUMNS = ("accuracy", "nll", "ece", "training_rows", "rhat_max", "ess_min", "sample_seconds")
 
 
 def image_jobs(choice: Choice) -> list[Settings]:
@@ -63,7 +56,6 @@ def image_jobs(choice: Choice) -> list[Settings]:
         for rows in choice.sizes or (None,)
         for split in range(choice.splits or 4)
         for method in choice.methods
-        if choice.preset == "paper" or network == "lenet5" or method in A_LOOK_METHODS
     ]
 
 
@@ -94,8 +86,6 @@ def image_settings(
         settings |= {"falling_rate": True, "weight_decay": 1e-4 if quick else None}
     if method in MATCHED:
         settings |= image_matching(choice)
-    if quick and network != "lenet5":
-        settings |= A_LOOK
     return {name: value for name, value in settings.items() if value is not None}
 
 

@@ -5,9 +5,8 @@ lengths in the protocols. It imports JAX: a worker must first say how many threa
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from statistics import median
 from typing import Any, NamedTuple
@@ -31,14 +30,12 @@ from goodprior.pipeline import (
     EarlyStopping,
     Ensemble,
     Fit,
-    Hooks,
     Laplace,
     ObservationModel,
     Problem,
     Sampled,
     fit_posterior,
 )
-from goodprior.progress import Tracker
 from goodprior.studies.engine.study import Settings
 from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.problems import part
@@ -54,28 +51,6 @@ class Fitted(NamedTuple):
 
     predict: Callable[[Any], Prediction | ClassPrediction]
     facts: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Stopwatch(Hooks):
-    """Hooks that note when each stage of a fit got how far."""
-
-    times: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
-
-    @contextmanager
-    def tracking(self, task: str) -> Iterator[Tracker]:
-        noted = self.times.setdefault(task, [(0, time.perf_counter())])
-        yield lambda done, total, words: noted.append((done, time.perf_counter()))
-
-    def facts(self, fit: Fit) -> dict[str, float]:
-        """Seconds of matching and of sampling, and of a step once everything is compiled."""
-        noted = self.times.get("sampling the posterior", [])
-        found = {"match_seconds": 0.0 if fit.history is None else fit.history.seconds}
-        if len(noted) > 2:
-            found["sample_seconds"] = noted[-1][1] - noted[0][1]
-            (before, then), (after, now) = noted[-2:]
-            found["seconds_per_step"] = (now - then) / (after - before)
-        return found
 
 
 def fit(problem: Problem, settings: Settings) -> Fitted:
@@ -98,29 +73,30 @@ def sample(
     problem: Problem, settings: Settings, key: PRNGKeyArray, temperature: float = 1.0
 ) -> Posterior:
     """The posterior under the problem's prior by the job's sampler and chains."""
-    return _run_chains(problem, settings, key, temperature)[0].posterior  # type: ignore[return-value]
+    return _run_chains(problem, settings, key, temperature).posterior  # type: ignore[return-value]
 
 
 def _run_chains(
     problem: Problem, settings: Settings, key: PRNGKeyArray, temperature: float = 1.0
-) -> tuple[Fit, dict[str, Any]]:
-    watch = Stopwatch()
-    found = fit_posterior(
+) -> Fit:
+    return fit_posterior(
         problem,
         chains_of(settings),
         key=key,
         chains=settings["chains"],
         draws=settings["draws"],
         temperature=temperature,
-        hooks=watch,
     )
-    return found, watch.facts(found)
 
 
 def _diagnosed(
     problem: Problem, settings: Settings, key: PRNGKeyArray, temperature: float = 1.0
 ) -> tuple[Fit, dict[str, Any]]:
-    found, facts = _run_chains(problem, settings, key, temperature)
+    started = time.perf_counter()
+    found = _run_chains(problem, settings, key, temperature)
+    matching = 0.0 if found.history is None else found.history.seconds
+    sampling = time.perf_counter() - started - matching
+    facts = {"match_seconds": matching, "sample_seconds": sampling}
     return found, {**diagnose(found.posterior).summary, **facts}  # type: ignore[arg-type]
 
 

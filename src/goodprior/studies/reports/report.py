@@ -5,7 +5,6 @@ figures as PNG, and all rows as a tidy CSV.
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -88,7 +87,7 @@ class Selection(NamedTuple):
     preset: str
     mine: dict[str, Result]
     results: dict[str, Result]
-    known: dict[str, set[str]]
+    known: dict[str, list[str]]
     reasons: dict[str, int]
 
     def presets(self) -> list[str]:
@@ -104,10 +103,12 @@ def select(
     current, old, reasons = divide(store.results())
     results = {**old, **current} if superseded else current
     found = [result.settings for result in results.values()]
-    known = {p: study.belonging(p, found) & results.keys() for p in ("paper", "quick")}
-    both = known["paper"] & known["quick"]
-    preset = preset or next((p for p in known if known[p] - both), "paper")
-    mine = {key: results[key] for key in sorted(known[preset], key=_place(study, results))}
+    known = {
+        p: [key for key in study.belonging(p, found) if key in results] for p in ("paper", "quick")
+    }
+    both = set(known["paper"]) & set(known["quick"])
+    preset = preset or next((p for p in known if set(known[p]) - both), "paper")
+    mine = {key: results[key] for key in known[preset]}
     return Selection(preset, mine, results, known, reasons)
 
 
@@ -128,28 +129,6 @@ def divide(
         else:
             current[key] = result
     return current, old, reasons
-
-
-def _place(study: Study, results: dict[str, Result]) -> Callable[[str], list[int]]:
-    """Where a result stands in tables and figures: as the paper's grid has it, then as it came."""
-    most = study.presets["paper"]
-    known = {
-        "dataset": most.datasets,
-        "network": most.networks,
-        "depth": most.depths,
-        "method": (*most.methods, *study.more_methods),
-    }
-    came = {key: i for i, key in enumerate(results)}
-
-    def place(key: str) -> list[int]:
-        settings = results[key].settings
-        found = [
-            names.index(settings[name]) if settings.get(name) in names else len(names)
-            for name, names in known.items()
-        ]
-        return [*found, came[key]]
-
-    return place
 
 
 def frame(results: dict[str, Result]) -> pd.DataFrame:
