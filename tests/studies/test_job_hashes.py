@@ -38,6 +38,8 @@ PINNED = [
     ("map", "quick", "296788595201685b", "1738815c292efbc5", 20, 0),
     ("hmc", "paper", "0f4bc6e1866c6a97", "b97c1a3af84f5d2b", 200, 0),
     ("hmc", "quick", "ff4c6d3625a2ec93", "fe47da8202c3f998", 4, 0),
+    ("converged", "paper", "ac8575759635b84b", "ec4ba34bfcbe10d5", 160, 0),
+    ("converged", "quick", "ac8575759635b84b", "d928ea73ada51bfe", 4, 0),
     ("joint-vs-separate", "paper", "2d9898080436f5f3", "ccb60f6355806b96", 24, 6),
     ("joint-vs-separate", "quick", "047f829591687d6f", "6191deea39a6363d", 4, 0),
     ("convergence", "paper", "cdcfc3e23453495f", "c882fa4bb566bc32", 38, 0),

@@ -11,7 +11,8 @@ from goodprior.demos import regression_1d as demo
 from goodprior.inference import ClassPrediction, Prediction
 from goodprior.matching import Comparison, History, Match, MatchSchedule
 from goodprior.studies.catalogue import MODULES, run_job, study
-from goodprior.studies.protocols import tables
+from goodprior.studies.protocols import methods, tables
+from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.methods import METHODS, Fitted
 from tests.studies.small import SMALL, job_of, row_of
 
@@ -233,6 +234,18 @@ def test_banana_has_a_panel_per_belief(monkeypatch):
     assert titles[3] == "9"  # the hierarchical belief ends the first row
     with pytest.warns(UserWarning, match="ran on banana and here is only two crescents"):
         assert one.figures(rows.assign(data="banana")) == {}
+
+
+def test_the_sampler_that_converges_has_lengths_and_a_form_of_its_own(tiny_data):
+    one = study("converged")
+    jobs = [job.settings for job in one.jobs(one.presets["paper"])]
+    assert len(jobs) == 4 * 4 * 10
+    assert not {"burn_in", "draws", "start"} & set(jobs[0])
+    assert methods.chains_of(dict(jobs[0])).rhat == 1.05
+    problem, _, _ = problem_and_test({**jobs[0], "split": 0})
+    assert problem.hierarchical_form == "noncentred"
+    paper, _, _ = problem_and_test({**jobs[0], "split": 0, "sampler": None})
+    assert paper.hierarchical_form == "gibbs"
 
 
 def test_nuts_has_the_papers_chains():

@@ -17,6 +17,7 @@ MODULES = {
     "active-learning": "active_learning",
     "map": "map",
     "hmc": "hmc",
+    "converged": "converged",
     "joint-vs-separate": "joint_vs_separate",
     "convergence": "convergence",
     "class-priors": "class_priors",

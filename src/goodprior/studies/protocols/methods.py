@@ -17,6 +17,7 @@ from jaxtyping import PRNGKeyArray
 from goodprior.baselines import TEMPERATURES, LaplacePosterior, MarginalLikelihood, tune
 from goodprior.evaluation import diagnose
 from goodprior.inference import (
+    MCLMC,
     NUTS,
     SGHMC,
     ClassPrediction,
@@ -61,6 +62,8 @@ def fit(problem: Problem, settings: Settings) -> Fitted:
 
 def chains_of(settings: Settings) -> Sampled:
     """The job's sampler; chains start as in the paper, or at draws of the prior."""
+    if settings.get("sampler") == "mclmc":
+        return Sampled.by(MCLMC())  # with lengths of its own
     lengths = {"burn_in": settings["burn_in"], "thinning": settings["thinning"]}
     nuts = settings.get("sampler") == "nuts"
     sampler = NUTS(**lengths) if nuts else SGHMC(batch_size=settings["batch_size"], **lengths)
@@ -83,8 +86,8 @@ def _run_chains(
         problem,
         chains_of(settings),
         key=key,
-        chains=settings["chains"],
-        draws=settings["draws"],
+        chains=settings.get("chains"),
+        draws=settings.get("draws"),
         temperature=temperature,
     )
 

@@ -80,7 +80,10 @@ def _problem(
     scaling: Scaling,
     settings: Settings,
 ) -> Problem:
-    """With network, prior and matching as the job's settings say; Gibbs steps as in the paper."""
+    """With network, prior and matching as the job's settings say; Gibbs steps as in the paper.
+
+    A sampler that is not the paper's has the form in which variances mix.
+    """
     images = X.ndim == 4
     distance = distance_of(settings)
     return Problem(
@@ -92,7 +95,7 @@ def _problem(
         if images
         else NetworkSpec((settings["width"],) * settings["depth"]),
         scaling=scaling,
-        hierarchical_form="gibbs",
+        hierarchical_form="noncentred" if settings.get("sampler") == "mclmc" else "gibbs",
         distance=distance,
         schedule=schedule_of(settings, distance),
         held_out=settings.get("match_held_out", HELD_OUT),
