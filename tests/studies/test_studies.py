@@ -241,7 +241,8 @@ def test_the_sampler_that_converges_has_lengths_and_a_form_of_its_own(tiny_data)
     jobs = [job.settings for job in one.jobs(one.presets["paper"])]
     assert len(jobs) == 4 * 4 * 10
     assert not {"burn_in", "draws", "start"} & set(jobs[0])
-    assert methods.chains_of(dict(jobs[0])).rhat == 1.05
+    assert (jobs[0]["target_rhat"], jobs[0]["target_ess"]) == (1.05, 400)
+    assert methods.chains_of(dict(jobs[0])).name == "mclmc"
     problem, _, _ = problem_and_test({**jobs[0], "split": 0})
     assert problem.hierarchical_form == "noncentred"
     paper, _, _ = problem_and_test({**jobs[0], "split": 0, "sampler": None})

@@ -10,8 +10,9 @@ from goodprior.studies.protocols import tables
 def grid(choice: Choice) -> list[Settings]:
     """The jobs of UCI regression, by the estimators' sampler until it has converged."""
     lengths = ("chains", "burn_in", "draws", "thinning", "start", "batch_size")
+    until = {"sampler": "mclmc", "target_rhat": 1.05, "target_ess": 400}
     return [
-        {k: v for k, v in {**settings, "sampler": "mclmc"}.items() if k not in lengths}
+        {**{k: v for k, v in settings.items() if k not in lengths}, **until}
         for settings in tables.table_jobs(choice)
     ]
 

@@ -35,6 +35,7 @@ from goodprior.pipeline import (
     ObservationModel,
     Problem,
     Sampled,
+    Target,
     fit_posterior,
 )
 from goodprior.studies.engine.study import Settings
@@ -63,7 +64,7 @@ def fit(problem: Problem, settings: Settings) -> Fitted:
 def chains_of(settings: Settings) -> Sampled:
     """The job's sampler; chains start as in the paper, or at draws of the prior."""
     if settings.get("sampler") == "mclmc":
-        return Sampled.by(MCLMC())  # with lengths of its own
+        return Sampled.by(MCLMC())  # as long as its target asks for
     lengths = {"burn_in": settings["burn_in"], "thinning": settings["thinning"]}
     nuts = settings.get("sampler") == "nuts"
     sampler = NUTS(**lengths) if nuts else SGHMC(batch_size=settings["batch_size"], **lengths)
@@ -89,6 +90,9 @@ def _run_chains(
         chains=settings.get("chains"),
         draws=settings.get("draws"),
         temperature=temperature,
+        target=Target(*(settings[f"target_{k}"] for k in Target._fields))
+        if "target_rhat" in settings
+        else None,
     )
 
 
