@@ -80,7 +80,7 @@ def sentences(results: Path) -> list[str]:
     made = [r.provenance for r in current.values() if r.provenance]
     cpus = ", ".join(sorted({p["cpu"] for p in made})) or "not recorded"
     return [
-        f"Of the paper's {len(typed)} claims below: {verdicts or 'none is listed'}.",
+        f"Of the {len(typed)} claims below: {verdicts or 'none is listed'}.",
         f"{len(current)} rows count, {int(ways.get('wasserstein', 0))} of them with a prior "
         f"matched by the paper's critic and {int(ways.get('energy', 0))} by the energy distance; "
         f"{len(old)} older rows are superseded: kept, marked, and used only where a claim says so.",
