@@ -58,9 +58,25 @@ def test_all_reports_and_the_page_on_all_studies(tmp_path, monkeypatch):
     names = ("report.html", "rows.csv", "functions.png")
     assert done.stdout.split() == [f"results/function-priors/{name}" for name in names]
     done = _call("study", "reproduction")
-    assert done.stdout.split() == ["build/reproduction.md"]
-    page = (tmp_path / "build" / "reproduction.md").read_text()
-    assert "| [function-priors](#function-priors) | figure 1 | quick | 2 of 8 |" in page
+    pages = [f"build/reproduction/{name}.md" for name in ("index", *MODULES)]
+    assert done.stdout.split() == pages
+    page = (tmp_path / pages[0]).read_text()
+    assert "| figure 1 | [function-priors](function-priors.md) | 0 / 0 / 8 |" in page
+
+
+def test_what_is_stored_can_be_verified(tmp_path):
+    run = ["study", "verify", "function-priors", "--jobs", 1, "--workers", 1]
+    assert _call(*run, "--results", tmp_path).exit_code == 1
+    assert _call(*RUN, "--results", tmp_path).exit_code == 0
+    done = _call(*run, "--results", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert "agrees  crossings" in done.output
+    assert "1 jobs ran again, 2 numbers, 0 differ or failed" in done.output
+    path = tmp_path / "function-priors" / "jobs.jsonl"
+    path.write_text(path.read_text().replace('"crossings":', '"crossings":1'))
+    done = _call(*run, "--results", tmp_path)
+    assert done.exit_code == 1
+    assert "DIFFERS crossings" in done.output
 
 
 @pytest.mark.slow
@@ -95,7 +111,7 @@ def test_data_that_are_not_here_are_left_out_with_a_word(tmp_path, monkeypatch):
         (["run", "hmc", "--datasets", "moon"], "datasets of hmc are boston"),
         (["run", "hmc", "--datasets", "wine, moon"], "got 'moon'"),
         (
-            ["reproduction", "--out", "page.md", "--results", "no-such"],
+            ["reproduction", "--out", "pages", "--results", "no-such"],
             "there is no folder no-such",
         ),
         (["run", "hmc", "--depths", "two"], "--depths: takes whole numbers; got 'two'"),
@@ -103,7 +119,8 @@ def test_data_that_are_not_here_are_left_out_with_a_word(tmp_path, monkeypatch):
         (["run", "hmc", "--address", "tcp://x"], "--address"),
         (["run", "hmc", "--preset", "slow"], "slow"),
         (["run", "hmc", "--splits", "0"], "--splits"),
-        (["reproduction", "--out", "no/such/folder/page.md"], "no folder"),
+        (["run", "cifar10", "--pixels", "grey"], "grey"),
+        (["verify", "no-such-study"], "study must be one of"),
     ],
 )
 def test_what_it_does_not_know_is_an_error_of_use(arguments, words, tmp_path, monkeypatch):

@@ -138,6 +138,7 @@ def test_all_forms_have_the_same_posterior(form):
     layer = Dense(1, 1, key=jax.random.key(0))
     prior = GibbsHierarchicalPrior(layer, shape, rate, refresh_every=10).in_form(form)
     draws = posterior(prior, noise_variance, x, y).draws
+    draws = jax.tree.map(lambda leaf: leaf[:, 5:], draws)  # Gibbs steps begin with the first draw
     networks = jax.vmap(jax.vmap(prior.weights))(draws)
     w, b = networks.weight[..., 0, 0], networks.bias[..., 0]
     logs = draws.log_variances if form == "noncentred" else np.log(draws.variances)
@@ -162,8 +163,6 @@ def test_the_variance_of_a_wide_layer_is_found_without_gibbs_steps():
     """A layer of 1,000 weights that the data want larger than the N(0, 1) of the start.
 
     Given the variances the targets are Gaussian, so their posterior is a plain sum over a grid.
-    Gibbs steps move the variance by a few percent at a time: it stays where the first steps, down
-    from the large gradients of the start, have thrown the weights.
     """
     rng, noise_variance = np.random.default_rng(3), 0.5
     x = rng.normal(size=(12, 1000))
@@ -181,11 +180,30 @@ def test_the_variance_of_a_wide_layer_is_found_without_gibbs_steps():
     exact = (log_w * heights).sum() / heights.sum()
 
     layer = Dense(1000, 1, key=jax.random.key(0))
-    means = {}
-    for form in ("noncentred", "gibbs"):
-        prior = GibbsHierarchicalPrior(layer, refresh_every=10).in_form(form)
-        draws = posterior(prior, noise_variance, x, y, chains=40, burn_in=2000).draws
-        logs = draws.log_variances if form == "noncentred" else np.log(draws.variances)
-        means[form] = np.asarray(logs[..., 0].mean(axis=1), np.float64)  # of each chain
-    assert_mean(means["noncentred"][:, None], [exact])
-    assert abs(means["gibbs"].mean() - exact) > 0.5
+    prior = GibbsHierarchicalPrior(layer).in_form("noncentred")
+    draws = posterior(prior, noise_variance, x, y, chains=40, burn_in=2000).draws
+    each_chain = np.asarray(draws.log_variances[..., 0].mean(axis=1), np.float64)
+    assert_mean(each_chain[:, None], [exact])
+
+
+def test_variances_keep_to_the_prior_while_the_sampler_adapts():
+    """The mean of InverseGamma(20, 20), 20 / 19, where the data say nothing.
+
+    While V follows the current gradient, weights spread too far. With Gibbs steps in that time the
+    variance was 70 at the first draw, and 380 in a layer of 1,000 weights; with Gibbs steps right
+    after it still 5.6 there.
+    """
+    prior = GibbsHierarchicalPrior(Dense(100, 1, key=jax.random.key(0)), 20.0, 20.0)
+    x, y = np.ones((4, 100)), np.zeros((4, 1))
+    found = sample_posterior(
+        prior,
+        Gaussian(1e8),
+        x,
+        y,
+        key=jax.random.key(1),
+        sampler=SGHMC(gradient_noise="none", burn_in=2000, thinning=2000, batch_size=None),
+        chains=50,
+        draws=2,
+    )
+    each_chain = np.asarray(found.draws.variances.mean(axis=1), np.float64)
+    assert_mean(each_chain, 20 / 19)

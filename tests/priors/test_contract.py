@@ -157,6 +157,26 @@ def test_a_start_is_a_latent_where_the_density_is_finite(make):
 
 
 @each_prior
+def test_a_latent_can_be_had_for_given_weights(make):
+    """But for priors with a noise of their own, which weights alone do not tell."""
+    prior = bent(make(small_network(), jax.random.key(1)))
+    arrays = Architecture(small_network()).normal(jax.random.key(3))
+    if isinstance(prior, LearnedNoise | NoiseNetworkPrior):
+        with pytest.raises(NotImplementedError, match="has no latent for weights alone"):
+            prior.latent_of(arrays)
+        return
+    latent = prior.latent_of(arrays)
+    shapes = jax.eval_shape(prior.sample, jax.random.key(0))
+    assert jax.tree.structure(latent) == jax.tree.structure(shapes)
+    assert np.isfinite(prior.log_prob(latent))
+    wanted = prior.architecture.network(arrays)
+    for found, leaf in zip(
+        jax.tree.leaves(prior.weights(latent)), jax.tree.leaves(wanted), strict=True
+    ):
+        np.testing.assert_allclose(found, leaf, atol=2e-5)
+
+
+@each_prior
 def test_log_prob_is_the_density_that_sample_draws_from(make):
     """The share of draws in each cell of a grid is the integral of the density over it."""
     prior, _, mapped = many_draws(make)

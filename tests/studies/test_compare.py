@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import ttest_rel
+from scipy.stats import ttest_ind_from_stats, ttest_rel
 
 from goodprior.studies import paper
 from goodprior.studies.experiments.uci_classification import ACCURACY
 from goodprior.studies.experiments.uci_regression import NLL, RMSE
 from goodprior.studies.protocols import images
-from goodprior.studies.reports.compare import agreement, beside, paired, ranks, wins
+from goodprior.studies.reports.compare import _holm, agreement, beside, paired, ranks, wins
 
 KEYS = ("dataset", "depth", "method")
 
@@ -43,28 +43,59 @@ def test_the_papers_tables_are_whole():
     assert not paper.table("hmc_rmse").isna().any(axis=None)
 
 
-def test_a_cell_is_in_units_of_the_combined_spread():
+def test_a_cell_has_welchs_interval_for_the_difference():
     mean, spread = _paper("uci_regression_rmse", dataset="boston", depth=2, method="GPi-G")
-    values = mean + 0.6 + np.array([-0.3, 0.0, 0.3])  # standard deviation 0.3
-    (cell,) = beside(_rows({"gpi-g": values}), RMSE, KEYS).to_dict("records")
-    assert cell["n"] == 3
-    assert cell["method"] == "GPi-G"
+    ours = mean + 0.6 + np.array([-0.3, 0.0, 0.3])
+    (cell,) = beside(_rows({"gpi-g": ours}), RMSE, KEYS).to_dict("records")
+    assert (cell["n"], cell["method"]) == (3, "GPi-G")
     assert cell["difference"] == pytest.approx(0.6)
     assert cell["spread"] == pytest.approx(0.3)
-    assert cell["units"] == pytest.approx(0.6 / np.hypot(0.3, spread))
+    known = ttest_ind_from_stats(mean + 0.6, 0.3, 3, mean, spread, 10, equal_var=False)
+    assert cell["p"] == pytest.approx(known.pvalue)
+    assert cell["low"] < cell["difference"] < cell["high"]
+    # at the interval's end the test is just at its level
+    end = cell["high"] - cell["difference"]
+    at_end = ttest_ind_from_stats(mean + end, 0.3, 3, mean, spread, 10, equal_var=False)
+    assert at_end.pvalue == pytest.approx(0.05)
     assert not cell["differs"]
 
 
-@pytest.mark.parametrize(("shift", "differs"), [(0.9, False), (1.1, True), (-1.1, True)])
-def test_a_cell_more_than_a_unit_off_is_marked(shift, differs):
+@pytest.mark.parametrize(("shift", "differs"), [(0.5, False), (1.5, True), (-1.5, True)])
+def test_a_cell_whose_interval_excludes_zero_is_marked(shift, differs):
     mean, spread = _paper("uci_regression_nll", dataset="wine", depth=4, method="FH")
-    one_split = [
-        mean + shift * 2**0.5 * spread
-    ]  # with one split the paper's spread stands for ours
-    rows = _rows({"fh": one_split}, "wine", 4, "nll_moment")
+    values = mean + spread * (shift + np.linspace(-1, 1, 10))
+    rows = _rows({"fh": values}, "wine", 4, "nll_moment")
     (cell,) = beside(rows, NLL, KEYS).to_dict("records")
-    assert cell["units"] == pytest.approx(shift)
     assert cell["differs"] is differs
+
+
+def test_one_split_has_no_interval():
+    (cell,) = beside(_rows({"fh": [99.0]}), RMSE, KEYS).to_dict("records")
+    assert np.isnan(cell["low"])
+    assert cell["differs"] is False
+
+
+def _restless(rows, rhat):
+    return rows.assign(burn_in=100, rhat_max=rhat, ess_min=50.0, temperature_50=0.9)
+
+
+def test_a_cell_that_has_not_converged_is_marked_and_counts_for_nothing():
+    mean, _ = _paper("uci_regression_rmse", dataset="boston", depth=2, method="FG")
+    far = _rows({"fg": [mean + 90.0, mean + 90.1]})
+    (good,) = beside(_restless(far, [1.0, 1.1]), RMSE, KEYS).to_dict("records")
+    cells = beside(_restless(far, [1.0, 1.11]), RMSE, KEYS)
+    (bad,) = cells.to_dict("records")
+    assert (good["converged"], good["differs"]) == (True, True)
+    assert (bad["converged"], bad["differs"]) == (False, False)
+    assert (bad["rhat"], bad["ess"], bad["temperature"]) == (1.11, 50.0, 0.9)
+    assert agreement(cells, far) == "0 of 0 converged cells agree; 1 have not converged"
+    (one_chain,) = beside(_restless(far, np.nan), RMSE, KEYS).to_dict("records")
+    assert not one_chain["converged"]
+    rows = pd.concat([_restless(far, [1.0, 1.2]), _rows({"gpi-g": [1.0, 2.0]})])
+    pairs = paired(rows, RMSE, [("gpi-g", "fg")])
+    assert pairs["converged"].tolist() == [False]
+    (row,) = wins(pairs).to_dict("records")
+    assert (row["data sets"], row["not converged"], row["ours: first is better"]) == (1, 1, 0)
 
 
 @pytest.mark.parametrize(("value", "differs"), [(0.0004, False), (0.0021, True)])
@@ -72,7 +103,7 @@ def test_without_a_printed_spread_the_printed_digits_decide(value, differs):
     assert _paper("uci_regression_rmse", dataset="naval", depth=2, method="GPi-G") == (0.0, 0.0)
     rows = _rows({"gpi-g": [value, value]}, "naval")
     (cell,) = beside(rows, RMSE, KEYS).to_dict("records")
-    assert np.isnan(cell["units"])
+    assert np.isnan(cell["low"])
     assert cell["differs"] is differs
 
 
@@ -124,15 +155,25 @@ def test_without_any_spread_a_cell_neither_agrees_nor_differs():
     rows = pd.DataFrame([{**row, "distance": None}])
     cells = beside(rows, images.NLL, ("network", "method"))
     assert cells["paper"].notna().all()
-    assert agreement(cells, rows) == "0 of 0 cells agree; 1 have no spread to judge by"
+    assert agreement(cells, rows) == "0 of 0 converged cells agree; 1 have no spread to judge by"
 
 
-def test_agreement_counts_matched_priors_apart():
+def test_agreement_counts_matched_priors_apart_and_says_what_chance_does():
     agreeing, _ = _paper("uci_regression_rmse", dataset="boston", depth=2, method="FG")
-    rows = _rows({"fg": [agreeing], "gpi-g": [100.0]})
+    rows = _rows({"fg": [agreeing, agreeing + 0.1], "gpi-g": [100.0, 100.1]})
     rows["distance"] = rows["method"].map({"gpi-g": "energy"})
     cells = beside(rows, RMSE, KEYS)
-    assert agreement(cells, rows) == "1 of 2 cells agree, of those with a matched prior 0 of 1"
+    assert agreement(cells, rows) == (
+        "1 of 2 converged cells agree (0.1 would not by chance alone; 1 agree by Holm's "
+        "correction), of those with a matched prior 0 of 1"
+    )
+
+
+def test_holm_rejects_fewer_than_single_tests_do():
+    """The textbook's: 0.01 and 0.02 fall below 0.05 / 4 and not below 0.05 / 3."""
+    p = pd.Series([0.02, 0.01, 0.03, 0.5])
+    assert _holm(p) == 1
+    assert _holm(pd.Series([0.01, 0.016, 0.024, 0.04])) == 4
 
 
 def test_pairs_agree_with_a_paired_t_test():
@@ -140,8 +181,8 @@ def test_pairs_agree_with_a_paired_t_test():
     a, b = rng.normal(size=10), rng.normal(size=10)
     rows = _rows({"gpi-g": a, "fg": b})
     (pair,) = paired(rows, RMSE, [("gpi-g", "fg"), ("gpi-h", "fh")]).to_dict("records")
-    statistic = ttest_rel(a, b).statistic
-    assert pair["difference"] / pair["standard_error"] == pytest.approx(statistic)
+    interval = ttest_rel(a, b).confidence_interval(0.95)
+    assert (pair["low"], pair["high"]) == pytest.approx((interval.low, interval.high))
     ours, theirs = (
         _paper("uci_regression_rmse", dataset="boston", depth=2, method=m)[0]
         for m in ("GPi-G", "FG")
@@ -162,20 +203,20 @@ def test_wins_turn_round_where_higher_is_better():
             "depth": 2,
             "n": 3,
             "difference": [1.0, 1.0, -1.0],
-            "standard_error": [0.1, 2.0, 0.1],
+            "low": [0.8, -3.0, -1.2],
+            "high": [1.2, 5.0, -0.8],
             "paper": [1.0, np.nan, 1.0],
+            "converged": True,
         }
     )
     low, high = (wins(pairs, turned).iloc[0].tolist()[3:] for turned in (False, True))
-    assert low == [3, 1, 1, 1, 0]
-    assert high == [3, 2, 1, 1, 2]
+    assert low == [3, 0, 1, 1, 1, 0]
+    assert high == [3, 0, 2, 1, 1, 2]
 
 
-def test_one_split_says_nothing_of_standard_errors():
-    pairs = pd.DataFrame(
-        {"pair": ["a"], "n": [1], "difference": [-1.0], "standard_error": [np.nan], "paper": [0.0]}
-    )
-    (row,) = wins(pairs).to_dict("records")
+def test_one_split_says_nothing_clearly():
+    rows = _rows({"gpi-g": [1.0], "fg": [2.0]})
+    (row,) = wins(paired(rows, RMSE, [("gpi-g", "fg")])).to_dict("records")
     assert row["ours: first is better"] == 1
-    assert row["by two standard errors"] is None
-    assert row["worse by two"] is None
+    assert row["clearly"] is None
+    assert row["clearly worse"] is None

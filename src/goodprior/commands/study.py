@@ -1,4 +1,4 @@
-"""`goodprior study …`: list, run and report the paper's experiments."""
+"""`goodprior study …`: list, run, report and verify the paper's experiments."""
 
 import signal
 from enum import StrEnum
@@ -30,6 +30,11 @@ class Preset(StrEnum):
     PAPER = "paper"
 
 
+class Pixels(StrEnum):
+    BYTES = "0-255"
+    STANDARDISED = "standardised"
+
+
 class EngineName(StrEnum):
     LOCAL = "local"
     DASK = "dask"
@@ -46,7 +51,7 @@ def list_studies() -> None:
 
     for name in MODULES:
         one = study(name)
-        typer.echo(f"{name:23}{one.title} ({one.shows})")
+        typer.echo(f"{name:23}{one.words('title')} ({one.words('shows')})")
 
 
 @app.command()
@@ -70,6 +75,9 @@ def run(
     distance: Annotated[
         DistanceName | None, typer.Option(help="How priors are matched. Default: the preset's.")
     ] = None,
+    pixels: Annotated[
+        Pixels | None, typer.Option(help="Units of a belief about images. Default: 0-255.")
+    ] = None,
     per_parameter: Annotated[
         int | None, typer.Option(help="Of cross-validation: values of each scale, 2, 3, 5 or 9.")
     ] = None,
@@ -88,6 +96,7 @@ def run(
             sizes=_whole_numbers("--sizes", sizes),
             splits=splits,
             distance=distance.value if distance else None,
+            pixels=pixels.value if pixels else None,
             per_parameter=per_parameter,
         )
     if (engine is EngineName.DASK) != bool(address):
@@ -95,7 +104,7 @@ def run(
     jobs = _available(study, choice, local=engine is EngineName.LOCAL)
     where = _engine(engine, address, workers)
     if preset is Preset.QUICK:
-        typer.echo(f"The quick preset is not the paper's protocol. It cuts: {study.cuts}.")
+        typer.echo(f"The quick preset is not the paper's protocol. It cuts: {study.words('cuts')}.")
     typer.echo(f"{name}: {len(jobs)} jobs, {where.workers} workers, results in {results / name}")
     outcome = _drive(study, jobs, where, results / name, retry)
     typer.echo(f"{outcome.before} jobs were there, {outcome.finished} finished now")
@@ -117,6 +126,9 @@ def report(
     preset: Annotated[
         Preset | None, typer.Option(help="Default: the paper's if anything of it has been run.")
     ] = None,
+    superseded: Annotated[
+        bool, typer.Option("--superseded", help="Report rows that no longer count as if they did.")
+    ] = False,
     results: Results = Path("results"),
 ) -> None:
     """Our numbers beside the paper's: an HTML page, figures, and a CSV with all rows."""
@@ -126,20 +138,21 @@ def report(
         raise typer.BadParameter("give either the name of a study or --all", param_hint="NAME")
     studies = [_study(one) for one in (MODULES if name is None else (name,))]
     with report_warnings():
-        written = [_report(study, results, preset) for study in studies]
+        written = [_report(study, results, preset, superseded) for study in studies]
     if not any(written):
         command = f"goodprior study run {name or 'NAME'}"
         typer.echo(f"nothing of {name or 'any study'} has been run: {command}", err=True)
         raise typer.Exit(1)
 
 
-def _report(study: "Study", results: Path, preset: Preset | None) -> bool:
+def _report(study: "Study", results: Path, preset: Preset | None, superseded: bool) -> bool:
     """Write a study's report; returns whether there is anything to report."""
     from goodprior.studies.engine.store import Store
     from goodprior.studies.reports.report import gather, write
 
     folder = results / study.name
-    found = gather(study, Store(folder, study.reuses), preset.value if preset else None)
+    store, named = Store(folder, study.reuses), preset.value if preset else None
+    found = gather(study, store, named, superseded=superseded)
     if not len(found.rows):
         return False
     for path in write(found, folder):
@@ -150,22 +163,60 @@ def _report(study: "Study", results: Path, preset: Preset | None) -> bool:
 @app.command()
 def reproduction(
     out: Annotated[
-        Path | None,
-        typer.Option(help="The page to write. Default: build/reproduction.md.", dir_okay=False),
-    ] = None,
+        Path, typer.Option(help="Folder for index.md and a page for each study.", file_okay=False)
+    ] = Path("build/reproduction"),
     results: Results = Path("results"),
 ) -> None:
-    """One page on all studies: what was run, and how it compares with the paper."""
-    from goodprior.studies.reports.reproduction import page
+    """The paper's claims and what was seen of them, what was run, and a page for each study."""
+    from goodprior.studies.reports.reproduction import write_pages
 
     check_folder(results, "--results")
-    path = out or Path("build/reproduction.md")
-    if out is None:
-        path.parent.mkdir(exist_ok=True)
-    check_folder(path.parent, "--out")
-    with report_warnings():
-        path.write_text(page(results), encoding="utf-8")
-    typer.echo(path)
+    with report_warnings(), wrong_option("--results"):
+        for path in write_pages(results, out):
+            typer.echo(path)
+
+
+@app.command()
+def verify(
+    name: Name,
+    count: Annotated[int, typer.Option("--jobs", help="How many stored jobs.", min=1)] = 5,
+    seed: Annotated[int, typer.Option(help="Which ones; another seed picks others.")] = 0,
+    longest: Annotated[
+        float | None, typer.Option(help="Only jobs that took at most so many seconds.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Local processes.", min=1)] = None,
+    results: Results = Path("results"),
+) -> None:
+    """Run some stored jobs of a study again, and say whether they agree with what is stored."""
+    from tempfile import TemporaryDirectory
+
+    from goodprior.studies.engine.local import Local
+    from goodprior.studies.engine.store import Store
+    from goodprior.studies.engine.verify import compare, pick
+    from goodprior.studies.reports.report import divide
+
+    study = _study(name)
+    stored, _, _ = divide(Store(results / name, study.reuses).results())
+    jobs = pick(stored, count, seed, longest)
+    if not jobs:
+        typer.echo(f"no row of {name} that counts is stored in {results}", err=True)
+        raise typer.Exit(1)
+    with TemporaryDirectory() as folder:
+        outcome = _drive(study, jobs, Local(workers), Path(folder) / name, retry=False)
+        again = Store(Path(folder) / name, study.reuses).results()
+    metrics = dict.fromkeys((*(a.metric for a in study.against), *study.columns))
+    kept = [m for m in metrics if "seconds" not in m]
+    checks = [c for key, new in again.items() for c in compare(stored[key], new, stored, kept)]
+    for check in checks:
+        mark = {True: "agrees ", False: "DIFFERS", None: "unknown"}[check.agrees]
+        typer.echo(f"{mark} {check.metric} {check.stored:.6g} -> {check.again:.6g}: {check.reason}")
+        typer.echo(f"        {check.job}")
+    failed = sum(check.agrees is False for check in checks) + len(outcome.failures)
+    for failure in outcome.failures:
+        typer.echo(f"FAILED {failure.job}\n{failure.traceback or failure.error}", err=True)
+    typer.echo(f"{len(again)} jobs ran again, {len(checks)} numbers, {failed} differ or failed")
+    if failed:
+        raise typer.Exit(1)
 
 
 def _study(name: str) -> "Study":

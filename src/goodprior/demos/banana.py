@@ -4,7 +4,9 @@ Rows are amplitudes of the belief, columns lengthscales; the last column is the 
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import jax
 import numpy as np
@@ -24,6 +26,7 @@ from goodprior.progress import tracking
 
 AMPLITUDES = (1.0, 4.0, 8.0)
 LENGTHSCALES = (0.25, 1.0, 4.0)
+FROM_PRIOR = partial(Sampled.by, start="prior")
 LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
 
 
@@ -93,6 +96,7 @@ def panel(
     distance: str | Distance,
     key: jax.Array,
     lengths: tuple[int, int, int],
+    sampled: Callable[[SGHMC], Sampled] = FROM_PRIOR,
 ) -> Panel:
     """The posterior under one belief."""
     started = time.perf_counter()
@@ -108,8 +112,7 @@ def panel(
     )
     burn_in, draws, thinning = lengths
     sampler = SGHMC(burn_in=burn_in, thinning=thinning, batch_size=64)
-    method = Sampled.by(sampler, start="prior")
-    fit = fit_posterior(problem, method, chains=4, draws=draws, key=key)
+    fit = fit_posterior(problem, sampled(sampler), chains=4, draws=draws, key=key)
     prediction = fit.posterior.predict(_grid(X).reshape(-1, 2))
     assert isinstance(prediction, ClassPrediction)
     probability = np.asarray(prediction.probabilities[:, 1]).reshape(80, 80)

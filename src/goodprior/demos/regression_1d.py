@@ -1,7 +1,9 @@
 """The paper's one-dimensional example (section 5.1), as `goodprior demo` shows it."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import equinox as eqx
 import jax
@@ -41,6 +43,7 @@ SPREAD_OUT = {"layers.0.weight": 1.75 / 0.6, "layers.0.bias": 6 * 1.75 / 0.6}
 # Chains find their way in the gap slowly. With twice the usual step they get further, and for
 # Gaussian priors the effective temperature of most weights is still between 0.94 and 1.02.
 LONG_STEP = 0.02
+FROM_PRIOR = partial(Sampled.by, start="prior")
 # Over the whole range the energy distance hardly sees how rough functions are; over six
 # lengthscales it does.
 NEIGHBOURHOODS = Near(POINTS, size=60)
@@ -116,6 +119,7 @@ def network_panel(
     schedule: MatchSchedule | None = None,
     *,
     chosen: bool = False,
+    sampled: Callable[[SGHMC], Sampled] = FROM_PRIOR,
 ) -> Panel:
     """A network under one prior: its functions, the course of the match and its posterior.
 
@@ -135,7 +139,7 @@ def network_panel(
     sampler = SGHMC(step_size=step_size, burn_in=burn_in, thinning=thinning)
     fit = fit_posterior(
         problem,
-        Sampled.by(sampler, start="prior"),
+        sampled(sampler),
         chains=4,
         draws=draws,
         key=key,

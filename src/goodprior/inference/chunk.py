@@ -143,8 +143,10 @@ def _one_chain(
 
         def step(i: Array, chain: Chain) -> Chain:
             step_key, now = jax.tree.map(lambda a: a[i], (step_keys, picked))
-            if prior.refresh_every:
-                due = (start + i) % prior.refresh_every == 0
+            # While SGHMC adapts, weights spread too far: Gibbs steps would have variances follow.
+            if prior.refresh_every and not program.warming_up:
+                settled = start + i >= program.sampler.burn_in + program.sampler.settling
+                due = settled & ((start + i) % prior.refresh_every == 0)
                 refresh = partial(_refresh, program, step_key)
                 chain = jax.lax.cond(due, refresh, lambda chain: chain, chain)
             batch = now if data is None else data.batch if now is None else data.gather(now)

@@ -61,6 +61,10 @@ class Prior(eqx.Module):
         """A latent for a chain to start from: a draw, unless draws can be extreme."""
         return self.sample(key)
 
+    def latent_of(self, arrays: PyTree) -> Latent:
+        """A latent that stands for these weights, arrays as `architecture.network` takes them."""
+        raise NotImplementedError(f"{type(self).__name__} has no latent for weights alone")
+
     def deviations(self) -> Latent:
         """The scale of each entry of a latent, by which samplers may divide it: 1 by default."""
         shapes = jax.eval_shape(self.sample, jax.random.key(0))

@@ -140,13 +140,21 @@ class FlowPrior(Prior):
         return self.base.scale_penalty() + jnp.sum(jnp.stack(pushes))
 
     def weights_log_prob(self, arrays: PyTree) -> Float[Array, ""]:
-        """The log density of given weights, each flow inverted in turn."""
+        """The log density of given weights."""
+        latent, log_det = self._inverted(arrays)
+        return self.base.log_prob(latent) - log_det
+
+    def latent_of(self, arrays: PyTree) -> Latent:
+        return self._inverted(arrays)[0]
+
+    def _inverted(self, arrays: PyTree) -> tuple[Latent, Float[Array, ""]]:
+        """The latent of given weights, each flow inverted in turn, and the log determinant."""
         by_layer, total = self._vectors(arrays), jnp.zeros(())
         for layer, flows in self.flows.items():
             for flow in reversed(flows):
                 by_layer[layer] = flow.inverse(by_layer[layer])
-                total -= flow.log_det(by_layer[layer])
-        return total + self.base.log_prob(self._arrays(by_layer))
+                total += flow.log_det(by_layer[layer])
+        return self._arrays(by_layer), total
 
     def _vectors(self, arrays: PyTree) -> dict[str, Array]:
         """Weights as one vector per layer."""

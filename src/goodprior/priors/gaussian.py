@@ -91,6 +91,9 @@ class GaussianPrior(Prior):
     def weights(self, latent: Latent) -> PyTree:
         return self.architecture.network(latent)
 
+    def latent_of(self, arrays: PyTree) -> Latent:
+        return arrays
+
     def log_prob(self, latent: Latent) -> Float[Array, ""]:
         scales = self._scales
         squares = jnp.stack([jnp.sum(leaf**2) for leaf in self.architecture.leaves(latent)])

@@ -102,6 +102,10 @@ class HierarchicalPrior(Prior):
     def weights(self, latent: Latent) -> PyTree:
         return self.architecture.network(self._arrays(latent))
 
+    def latent_of(self, arrays: PyTree) -> Latent:
+        """The weights with variances of 1."""
+        return self._latent(arrays, jnp.ones(len(self.architecture.parameters)))
+
     def log_prob(self, latent: Latent) -> Float[Array, ""]:
         shapes, rates = self.shapes, self.rates
         normalisation = (
@@ -154,8 +158,9 @@ class GibbsHierarchicalPrior(HierarchicalPrior):
     """The hierarchical prior over weights and variances, as in the paper (appendix A.5).
 
     Samplers move the weights, and every `refresh_every` steps `refresh` draws the variances exactly
-    given the weights. That changes the variance of n weights by about sqrt(2 / n) of itself at a
-    time, so with wide layers chains stay for long where their first steps have led them.
+    given the weights, once the sampler has adapted and settled. That changes the variance of n
+    weights by about sqrt(2 / n) of itself at a time, so with wide layers chains stay for long where
+    their first steps have led them.
 
     Parameters
     ----------

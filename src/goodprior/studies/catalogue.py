@@ -17,6 +17,7 @@ MODULES = {
     "active-learning": "active_learning",
     "map": "map",
     "hmc": "hmc",
+    "converged": "converged",
     "joint-vs-separate": "joint_vs_separate",
     "convergence": "convergence",
     "class-priors": "class_priors",
@@ -24,20 +25,22 @@ MODULES = {
     "cifar10-corrupted": "cifar10_corrupted",
     "small-data": "small_data",
     "out-of-distribution": "out_of_distribution",
-    "empirical-bayes-images": "empirical_bayes_images",
-    "map-images": "map_images",
-    "convergence-images": "convergence_images",
+    "empirical-bayes-images": "cifar10",
+    "map-images": "cifar10",
+    "convergence-images": "convergence",
 }
 
 
 def study(name: str) -> Study:
     """The study of this name.
 
-    >>> study("hmc").shows
+    >>> study("hmc").words("shows")
     'table 11'
     """
     checks.one_of("study", name, MODULES)
-    return import_module(f"goodprior.studies.experiments.{MODULES[name]}").STUDY
+    module = import_module(f"goodprior.studies.experiments.{MODULES[name]}")
+    found = (one for one in vars(module).values() if isinstance(one, Study))
+    return next(one for one in found if one.name == name)
 
 
 def run_job(settings: Settings) -> Row:

@@ -170,6 +170,11 @@ class Sampler(eqx.Module):
         """Steps of burn-in between two calls of `pool`."""
         return 0
 
+    @property
+    def settling(self) -> int:
+        """Steps after burn-in before the prior's `refresh`, while what adapting did fades."""
+        return 0
+
     def __check_init__(self):
         checks.whole("burn_in", self.burn_in, least=0)
         checks.whole("thinning", self.thinning)

@@ -98,6 +98,15 @@ class SGHMC(Sampler):
         checks.one_of("gradient_noise", self.gradient_noise, ("paper", "estimated", "none"))
         checks.one_of("noise", self.noise, ("fast", "gaussian"))
 
+    @property
+    def settling(self) -> int:
+        """Ten times the momentum's memory.
+
+        While V follows the current gradient, weights spread too far: to five times their variance
+        where the data say nothing. A frozen V lets that fade with twice the momentum's memory.
+        """
+        return round(10 / self.momentum_decay)
+
     def with_short_step(self) -> "SGHMC":
         """Settings for a second stage, where the paper's sample too cold or too hot.
 

@@ -3,14 +3,23 @@
 Nothing here imports JAX: a worker sets its number of threads before it starts.
 """
 
+import hashlib
 import importlib
 import os
 import platform
+import subprocess
 import time
 import traceback
+from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
 
 from goodprior.studies.engine.store import Failure, Job, Result, Store
+
+PACKAGES = ("goodprior", "jax", "jaxlib", "numpy", "scipy", "equinox", "optax", "tinygp",
+            "blackjax", "arviz-stats", "scikit-learn")  # fmt: skip
 
 
 def attempt(function: str, job: Job, store: Store | None) -> Result | Failure:
@@ -28,14 +37,16 @@ def attempt(function: str, job: Job, store: Store | None) -> Result | Failure:
     Returns
     -------
     Result | Failure
-        The row with run time and versions, or the error with its traceback.
+        The row with run time, versions and provenance, or the error with its traceback.
     """
     os.environ.update(one_thread())  # has an effect until JAX computes something
     started = time.perf_counter()
     try:
         module, name = function.split(":")
         row = getattr(importlib.import_module(module), name)(dict(job.settings))
-        outcome = Result(job.settings, row, time.perf_counter() - started, versions())
+        seconds = time.perf_counter() - started
+        made = provenance(job.settings.get("dataset"))
+        outcome = Result(job.settings, row, seconds, versions(), made)
     except Exception as error:
         outcome = failure_of(job, error)
     if store is not None:
@@ -62,9 +73,66 @@ def one_thread() -> dict[str, str]:
 def versions() -> dict[str, str]:
     """Return the versions of what a result was computed with."""
     found = {"python": platform.python_version(), "machine": platform.machine()}
-    for name in ("goodprior", "jax", "jaxlib", "numpy"):
+    for name in PACKAGES:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
             found[name] = "not installed"
     return found
+
+
+def provenance(dataset: str | None) -> dict[str, Any]:
+    """Return when, where and from what a result is computed.
+
+    Parameters
+    ----------
+    dataset
+        A named data set, whose file's SHA-256 is `data` (None where there is no file).
+
+    Returns
+    -------
+    dict
+        `commit` ends in `+` where files of the package had been changed, and is None outside of a
+        repository.
+    """
+    return {
+        "commit": _commit(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "cpu": _cpu(),
+        "threads": int(os.environ.get("NPROC", 0)) or os.cpu_count(),
+        "data": _sha256(dataset) if dataset else None,
+    }
+
+
+@cache
+def _commit() -> str | None:
+    here = Path(__file__).parents[2]
+    try:
+        commit, changed = (
+            subprocess.run(["git", *words], cwd=here, capture_output=True, text=True, check=True)
+            for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "--", "."))
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return commit.stdout.strip() + ("+" if changed.stdout.strip() else "")
+
+
+@cache
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.partition(": ")[2] for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+@cache
+def _sha256(dataset: str) -> str | None:
+    from goodprior.data.registry import file_of
+
+    try:
+        path = file_of(dataset)
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError):
+        return None

@@ -45,12 +45,13 @@ class Job:
 
 @dataclass(frozen=True)
 class Result:
-    """A finished job: its row, how long it took and with what."""
+    """A finished job: its row, how long it took, with what, and when, where and from which data."""
 
     settings: Mapping[str, Any]
     row: Mapping[str, Any]
     seconds: float
     versions: Mapping[str, str] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def job(self) -> Job:
@@ -99,20 +100,20 @@ class Store:
     def results(self) -> dict[str, Result]:
         """Finished jobs by their hash; where a job is there twice, the later line counts."""
         found = {}
-        for line in self._lines(RESULTS, {"settings", "row", "seconds", "versions"}):
+        for line in self._lines(RESULTS, ("settings", "row", "seconds", "versions")):
             found[Job(line["settings"]).hash] = Result(**line)
         return found
 
     def failures(self) -> dict[str, Failure]:
         """Jobs that failed and have not finished since, by their hash."""
         finished, found = self.results(), {}
-        for line in self._lines(FAILURES, {"settings", "error", "traceback"}):
+        for line in self._lines(FAILURES, ("settings", "error", "traceback")):
             key = Job(line["settings"]).hash
             if key not in finished:
                 found[key] = Failure(**line)
         return found
 
-    def _lines(self, name: str, entries: set[str]) -> Iterator[dict[str, Any]]:
+    def _lines(self, name: str, entries: tuple[str, ...]) -> Iterator[dict[str, Any]]:
         for folder in (self.folder, *self._reused.values()):
             yield from _lines(folder / name, entries)
 
@@ -131,7 +132,7 @@ def _append(path: Path, line: str) -> None:
         os.close(handle)
 
 
-def _lines(path: Path, names: set[str]) -> Iterator[dict[str, Any]]:
+def _lines(path: Path, names: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """The whole lines of a file; torn ones, and the marks of a version control, are skipped."""
     if not path.exists():
         return
@@ -140,8 +141,9 @@ def _lines(path: Path, names: set[str]) -> Iterator[dict[str, Any]]:
             line = json.loads(text)
         except json.JSONDecodeError:
             continue
-        if isinstance(line, dict) and names <= line.keys():
-            yield {name: line[name] for name in names}
+        if isinstance(line, dict) and set(names) <= line.keys():
+            more = {"provenance"} & line.keys()  # which the first rows do not have
+            yield {name: line[name] for name in (*names, *more)}
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,10 @@
 """What a study is: a grid of jobs, a function from a job to a row, tables and figures."""
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from goodprior import checks
@@ -20,6 +23,7 @@ Row = dict[str, Any]
 
 PER_PARAMETER = (2, 3, 5, 9)  # a finer grid has all points of a coarser one
 DISTANCES = ("wasserstein", "energy")  # the paper's, and this package's default
+PIXELS = ("0-255", "standardised")  # units of a belief about images: the paper's, most likely
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Choice:
     per_parameter: int | None = None  # values of each scale, where a study has a grid of them
     networks: tuple[str, ...] = ()  # for images
     sizes: tuple[int, ...] = ()  # of training sets
+    pixels: str = "0-255"
 
 
 @dataclass(frozen=True)
@@ -60,12 +65,24 @@ class Against:
         return f"{self.name}\n({self.unit})" if self.unit else self.name
 
 
+@cache
+def _words() -> dict[str, dict[str, str]]:
+    return tomllib.loads((files("goodprior.studies.experiments") / "words.toml").read_text("utf-8"))
+
+
+def presets(*paper: Any, quick: Mapping[str, Any], **more: Any) -> dict[str, Choice]:
+    """The paper's choice, and the quick one: some parts replaced, matching by energy distance."""
+    whole = Choice("paper", *paper, **more)
+    parts = {"preset": "quick", "distance": "energy", **quick}
+    return {"paper": whole, "quick": replace(whole, **parts)}
+
+
 @dataclass(frozen=True)
 class Study:
     """One experiment of the paper.
 
-    `presets["paper"]` is the paper's protocol and the whole grid; `presets["quick"]` fits a laptop,
-    and `cuts` says in words what it leaves out. `grid(choice)` gives the settings of the jobs,
+    `presets["paper"]` is the paper's protocol and the whole grid; `presets["quick"]` fits a laptop.
+    `grid(choice)` gives the settings of the jobs,
     `run(settings)` the row of one. Against the paper's tables (`against`) rows are grouped by
     `keys`; `figures(rows)` draws what the paper shows, `rows` being a data frame with settings and
     results in columns, and `table(rows)` is a further table. A study that reports jobs of other
@@ -73,12 +90,9 @@ class Study:
     """
 
     name: str
-    title: str
-    shows: str
     presets: Mapping[str, Choice]
-    cuts: str
     grid: Callable[[Choice], list[Settings]]
-    figures: Callable[[Frame], Figures]
+    figures: Callable[[Frame], Figures] = field(default=lambda rows: {})
     run: Callable[[Settings], Row] | None = None
     table: Callable[[Frame], Frame] | None = None
     reuses: tuple[str, ...] = ()
@@ -88,7 +102,11 @@ class Study:
     more_methods: tuple[str, ...] = ()  # that no preset has, but `--methods` may name
     pairs: tuple[tuple[str, str], ...] = ()  # methods to compare split by split: (better?, worse?)
     cost: Callable[[Settings], float] = field(default=lambda settings: 1.0)
-    remarks: str = ""
+
+    def words(self, about: str) -> str:
+        """`title`, `shows`, `cuts` or `remarks`, as `experiments/words.toml` has them."""
+        words = _words()
+        return words[self.name].get(about, "").format_map(words["shared"])
 
     def choose(self, preset: str, **changes: Any) -> Choice:
         """Return a preset with some of its parts replaced.
@@ -116,8 +134,9 @@ class Study:
                     raise ValueError(f"{name} of {self.name} are {found}; got {word!r}")
         if "splits" in changes:
             checks.whole("splits", changes["splits"])
-        if "distance" in changes:
-            checks.one_of("distance", changes["distance"], DISTANCES)
+        for name, known in (("distance", DISTANCES), ("pixels", PIXELS)):
+            if name in changes:
+                checks.one_of(name, changes[name], known)
         if "per_parameter" in changes:
             if base.per_parameter is None:
                 raise ValueError(f"{self.name} has no grid of scales, so no per_parameter")
@@ -129,8 +148,11 @@ class Study:
         """The jobs of a choice."""
         return [Job({"study": self.name, **settings}) for settings in self.grid(choice)]
 
-    def belonging(self, preset: str, found: Sequence[Mapping[str, Any]]) -> set[str]:
-        """Hashes of jobs with this preset's protocol, for the cells that occur in `found`."""
+    def belonging(self, preset: str, found: Sequence[Mapping[str, Any]]) -> dict[str, None]:
+        """Hashes of jobs with this preset's protocol, for the cells that occur in `found`.
+
+        They stand in the order of the grid, the same job by other ways of matching side by side.
+        """
         most = self.presets["paper"]
 
         def named(setting: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -147,5 +169,7 @@ class Study:
             sizes=named("rows", most.sizes),
             splits=1 + max((settings.get("split", 0) for settings in found), default=0),
         )
-        each = (replace(cells, distance=distance) for distance in DISTANCES)
-        return {job.hash for choice in each for job in self.jobs(choice)}
+        units = PIXELS if any("network" in settings for settings in found) else PIXELS[:1]
+        each = (replace(cells, distance=d, pixels=p) for d in DISTANCES for p in units)
+        places = zip(*map(self.jobs, each), strict=True)
+        return dict.fromkeys(job.hash for place in places for job in place)

@@ -2,11 +2,12 @@
 
 import warnings
 
-from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
+from goodprior.studies.protocols.method_names import START
 
 LENGTHS = {
-    "paper": {"burn_in": 2000, "draws": 30, "thinning": 2000},
-    "quick": {"burn_in": 1000, "draws": 10, "thinning": 100},
+    "paper": {"burn_in": 2000, "draws": 30, "thinning": 2000, **START},
+    "quick": {"burn_in": 1000, "draws": 10, "thinning": 100, **START},
 }
 
 
@@ -23,13 +24,14 @@ def run(settings: Settings) -> Row:
 
     from goodprior.demos import banana as demo
     from goodprior.studies.protocols.problems import distance_of
+    from goodprior.studies.protocols.start import StandardStart
 
     X, y, source = demo.points_and_labels()
     row, column = settings["place_row"], settings["place_column"]
     title, belief = demo.beliefs()[row][column]
     key = jax.random.fold_in(jax.random.key(settings["seed"]), 4 * row + column)
     lengths = (settings["burn_in"], settings["draws"], settings["thinning"])
-    panel = demo.panel(X, y, title, belief, distance_of(settings), key, lengths)
+    panel = demo.panel(X, y, title, belief, distance_of(settings), key, lengths, StandardStart.by)
     numbers = {k.replace(" ", "_"): v for k, v in panel.row.items() if k != "seconds"}
     return {**numbers, "data": source, "probability": panel.probability.round(3)}
 
@@ -62,15 +64,10 @@ def figures(rows: Frame) -> Figures:
 
 STUDY = Study(
     name="banana",
-    title="What the belief's amplitude and lengthscale do to a classifier",
-    shows="figure 4",
-    presets={"paper": Choice("paper"), "quick": Choice("quick", distance="energy")},
-    cuts="10 draws 100 steps apart after 1,000 of burn-in instead of 30 draws 2,000 apart after "
-    "2,000, matching by the energy distance",
+    presets=presets(quick={}),
     grid=grid,
     run=run,
     figures=figures,
     columns=("distance_to_the_belief", "boundary_length", "mean_certainty"),
     keys=("belief",),
-    remarks="Without the banana set the two crescents of the demo take its place.",
 )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.protocols import images
 
 METHODS = ("fg", "gpi-g", "fh", "gpi-h", "ensemble")
@@ -49,24 +49,16 @@ def run(settings: Settings) -> Row:
 
 
 def figures(rows: Frame) -> Figures:
-    """Boxes over the corruptions by severity, and each corruption's course."""
-    from goodprior.studies.reports.image_figures import boxes, courses
+    """Boxes over the corruptions by severity."""
+    from goodprior.studies.reports.image_figures import boxes
 
     both = tuple(replace(one, table="") for one in (images.ACCURACY, images.NLL))
-    return {"severities": boxes(rows, both), "corruptions": courses(rows)}
+    return {"severities": boxes(rows, both)}
 
 
 STUDY = Study(
     name="cifar10-corrupted",
-    title="CIFAR-10's test images under 16 corruptions at 5 severities",
-    shows="figure 10",
-    presets={
-        "paper": Choice("paper", ("cifar10",), METHODS, networks=images.NETWORKS),
-        "quick": Choice(
-            *("quick", ("cifar10",), METHODS), networks=("lenet5",), splits=1, distance="energy"
-        ),
-    },
-    cuts=images.QUICK_CUTS + "; 1,000 of the 10,000 test images",
+    presets=presets(("cifar10",), METHODS, networks=images.NETWORKS, quick=images.QUICK),
     grid=grid,
     run=run,
     figures=figures,
@@ -76,7 +68,4 @@ STUDY = Study(
     ),
     keys=("network", "method"),
     cost=images.image_cost,
-    remarks=images.REMARKS + " The corruptions are made here with the constants of CIFAR-10-C. "
-    "Of its 19 kinds frost (which needs photographs), spatter and saturate are left out; which 16 "
-    "the paper has it does not say. Columns end in the severity: means over corruptions.",
 )

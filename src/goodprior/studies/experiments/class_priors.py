@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.protocols import images
-from goodprior.studies.protocols.method_names import LABELS, MATCHED
+from goodprior.studies.protocols.method_names import MATCHED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,8 @@ def grid(choice: Choice) -> list[Settings]:
             **{"dataset": "mnist", "network": "lenet5", "method": method, "split": 0, "seed": 0},
             **{"draws": 200, "lengthscale": 256.0, "variance": 1.0},
             "rows": 2000 if quick or method == "gp" else 60_000,
-            **(images.image_matching(choice.distance) if method in MATCHED else {}),
+            **(images.image_matching(choice) if method in MATCHED else {}),
+            **(images.pixels(choice) if method == "gp" else {}),
         }
         for method in choice.methods
     ]
@@ -45,7 +46,7 @@ def run(settings: Settings) -> Row:
     key_draws, key_prior = jax.random.split(jax.random.key(settings["seed"]))
     found: Row = {}
     if settings["method"] == "gp":
-        functions = belief.sample(key_draws, images, settings["draws"])
+        functions = problem.belief.sample(key_draws, images, settings["draws"])
         shares = np.asarray(jax.nn.softmax(functions).mean(axis=1), np.float64)
     else:
         prior, history = matched_prior(settings["method"], problem, key_prior)
@@ -93,13 +94,7 @@ def figures(rows: Frame) -> Figures:
 
 STUDY = Study(
     name="class-priors",
-    title="Class probabilities of LeNet5 on MNIST under each prior, before any data",
-    shows="figure 9",
-    presets={
-        "paper": Choice("paper", ("mnist",), METHODS),
-        "quick": Choice("quick", ("mnist",), METHODS, distance="energy"),
-    },
-    cuts="2,000 training images instead of 60,000, matching by the energy distance",
+    presets=presets(("mnist",), METHODS, quick={}),
     grid=grid,
     run=run,
     figures=figures,
@@ -111,9 +106,4 @@ STUDY = Study(
     cost=lambda settings: (
         settings["rows"] * 1e-3 + settings.get("match_draws", 0) * 200 * 32 * 1e-3
     ),
-    remarks="`entropy` (nats; even classes have 2.30) and `top_share` are means over draws of the "
-    "class distribution averaged over images; `mean_top_share` is that of the mean over draws; "
-    f"`draws_above_half` is the share of draws with a class above one half. {LABELS['gp']} is the "
-    "belief, an RBF kernel with amplitude 1 and lengthscale 256 over standardised pixels, seen at "
-    "2,000 images.",
 )

@@ -1,12 +1,13 @@
-"""The course of Wasserstein matching on the UCI sets (appendix B.3): figures 22 and 23."""
+"""The course of Wasserstein matching (appendix B.3): figures 22, 23 and, for images, 24."""
 
 from dataclasses import replace
 
-from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
-from goodprior.studies.protocols import tables
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
+from goodprior.studies.protocols import images, tables
 from goodprior.studies.protocols.method_names import LABELS
 
 METHODS = ("gpi-g", "gpi-h", "gpi-nf")
+VALUE = "minimised value, an unbiased estimate"
 STEPS = {"paper": 200, "quick": 50}
 
 
@@ -57,37 +58,66 @@ def run(settings: Settings) -> Row:
 
 
 def figures(rows: Frame) -> Figures:
-    """The minimised value against the step, a panel per data set."""
+    """The minimised value against the step, a panel per data set or network."""
     from goodprior.studies.reports.figures import curves
 
     labels = {name: LABELS[name] for name in METHODS}
-    parts = {
-        "regression": rows[rows["dataset"].isin(tables.REGRESSION)],
-        "classification": rows[rows["dataset"].isin(tables.CLASSIFICATION)],
-    }
+    options = {"x": "step", "y": VALUE, "labels": labels, "log": False}
+    if "network" in rows:
+        return {
+            "course": curves(rows.assign(dataset=rows["network"]), "values", "method", **options)
+        }
+    parts = {"regression": tables.REGRESSION, "classification": tables.CLASSIFICATION}
     return {
-        name: curves(
-            part, "values", "method", x="step", y="minimised value", labels=labels, log=False
-        )
-        for name, part in parts.items()
-        if len(part)
+        name: curves(rows[rows["dataset"].isin(sets)], "values", "method", **options)
+        for name, sets in parts.items()
+        if rows["dataset"].isin(sets).any()
     }
 
 
 STUDY = Study(
     name="convergence",
-    title="The course of matching on the UCI sets",
-    shows="figures 22 and 23",
-    presets={
-        "paper": Choice("paper", (*tables.REGRESSION, *tables.CLASSIFICATION), METHODS, (2,)),
-        "quick": Choice("quick", ("boston", "concrete"), METHODS, (2,), distance="energy"),
-    },
-    cuts="boston and concrete, 50 steps instead of 200, the energy distance",
+    presets=presets(
+        (*tables.REGRESSION, *tables.CLASSIFICATION),
+        METHODS,
+        (2,),
+        quick={"datasets": ("boston", "concrete")},
+    ),
     grid=grid,
     run=run,
     figures=figures,
     columns=("first", "last", "before_energy_distance", "after_energy_distance", "after_std_ratio"),
     keys=("dataset", "method"),
     cost=lambda settings: settings["width"] * settings["steps"] * 1.0,
-    remarks="With the critic the value is the critic's, not the distance itself.",
+)
+
+
+def image_grid(choice: Choice) -> list[Settings]:
+    """Each prior on each network; nothing is sampled."""
+    shared = {"dataset": "cifar10", "seed": 0, "steps": STEPS[choice.preset]}
+    rows = (images.QUICK_ROWS if choice.preset == "quick" else images.ROWS)["cifar10"]
+    return [
+        {
+            **shared,
+            **{"network": network, "method": method, "split": split, "rows": rows},
+            **images.image_matching(choice),
+        }
+        for network in choice.networks
+        for method in choice.methods
+        for split in range(choice.splits or 1)
+    ]
+
+
+IMAGES = replace(
+    STUDY,
+    name="convergence-images",
+    presets=presets(
+        ("cifar10",),
+        METHODS[:2],
+        networks=images.NETWORKS,
+        quick={"networks": ("lenet5",)},
+    ),
+    grid=image_grid,
+    keys=("network", "method"),
+    cost=images.image_cost,
 )

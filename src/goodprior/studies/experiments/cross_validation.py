@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.protocols import tables
 
 if TYPE_CHECKING:
@@ -178,25 +178,17 @@ def figures(rows: Frame) -> Figures:
 
 STUDY = Study(
     name="cross-validation",
-    title="GPi-G beside a search for the prior's variances, one hidden layer",
-    shows="figure 13",
-    presets={
-        "paper": Choice("paper", ("boston", "concrete"), tuple(LABELS), (1,), per_parameter=9),
-        "quick": Choice(
-            "quick", ("boston",), tuple(LABELS), (1,), distance="energy", per_parameter=2
-        ),
-    },
-    cuts="chains of 3,000 steps (1,000 of burn-in, 10 draws 200 apart) instead of 62,000, 16 "
-    "priors on the grid instead of 6,561 and 50 by Bayesian optimisation instead of 100, boston "
-    "only, matching by the energy distance",
+    presets=presets(
+        ("boston", "concrete"),
+        tuple(LABELS),
+        (1,),
+        per_parameter=9,
+        quick={"datasets": ("boston",), "per_parameter": 2},
+    ),
     grid=grid,
     run=run,
     figures=figures,
     table=table,
     keys=("dataset", "method"),
     cost=lambda s: s.get("trials", 1) * tables.table_cost(s),
-    remarks="`--per-parameter 5` is a smaller grid, of 625 priors; its points are among those of "
-    "9. The NLL is on the original scale, of a fifth of split 0's training rows. Bayesian "
-    "optimisation is one job, since each of its trials needs those before, and needs the extra "
-    "`bo`. The paper does not say how many trials it made.",
 )

@@ -1,6 +1,6 @@
 """What functions N(0, 1) weights mean, by depth, beside Gaussian processes: figure 1."""
 
-from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.protocols.method_names import LABELS, MATCHED
 
 KERNELS = ("rbf", "matern12")
@@ -73,7 +73,7 @@ def figures(rows: Frame) -> Figures:
     names = list(dict.fromkeys(rows["method"]))
     columns = max(int((rows["method"] == name).sum()) for name in names)
     figure = plots.new_figure(len(names), columns, panel=(2.6, 2.0))
-    axes = figure.subplots(len(names), columns, squeeze=False)
+    axes = figure.subplots(len(names), columns, squeeze=False, sharey=True)
     for ax in axes.ravel():
         ax.set_axis_off()
     for i, name in enumerate(names):
@@ -94,15 +94,7 @@ def figures(rows: Frame) -> Figures:
 
 STUDY = Study(
     name="function-priors",
-    title="Functions of networks under N(0, 1) weights, by depth, beside Gaussian processes",
-    shows="figure 1",
-    presets={
-        "paper": Choice("paper", methods=("fg", "gpi-g", "gp"), depths=(2, 4, 8)),
-        "quick": Choice(
-            "quick", methods=("fg", "gpi-g", "gp"), depths=(2, 4, 8), distance="energy"
-        ),
-    },
-    cuts="500 draws instead of 2,000, matching by the energy distance",
+    presets=presets(methods=("fg", "gpi-g", "gp"), depths=(2, 4, 8), quick={}),
     grid=grid,
     run=run,
     figures=figures,
@@ -111,6 +103,4 @@ STUDY = Study(
     cost=lambda settings: (
         1.0 + settings.get("depth", 0) * (2.0 if settings.get("distance") else 1.0)
     ),
-    remarks="The paper does not state width, range or kernels; ours are 50 tanh units, [-5, 5], "
-    "RBF and Matérn 1/2 with lengthscale 1. GPi-G, matched to the RBF process, is ours to add.",
 )

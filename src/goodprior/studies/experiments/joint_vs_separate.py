@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study
+from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.protocols import tables
-from goodprior.studies.protocols.mmd_trace import MMDTrace
 
 LABELS = {"separate": "separate (paper)", "joint": "joint", "energy": "energy distance"}
 SIZES = {
@@ -29,6 +28,7 @@ def run(settings: Settings) -> Row:
 
     from goodprior.matching import Wasserstein
     from goodprior.pipeline import Hooks
+    from goodprior.studies.protocols.mmd_trace import MMDTrace
     from goodprior.studies.protocols.problems import matched_prior, schedule_of
 
     trace = MMDTrace(settings, settings["draws"])
@@ -60,19 +60,16 @@ def figures(rows: Frame) -> Figures:
 
 STUDY = Study(
     name="joint-vs-separate",
-    title="Critic and prior tuned in turn or together",
-    shows="figure 21",
-    presets={
-        "paper": Choice("paper", tables.REGRESSION, tuple(LABELS), (2,)),
-        "quick": Choice("quick", ("boston", "concrete"), ("joint", "energy"), (2,)),
-    },
-    cuts="boston and concrete, 50 steps instead of 200, 500 draws at 100 points instead of 5,000 "
-    "at 500, without the slow separate strategy",
+    presets=presets(
+        tables.REGRESSION,
+        tuple(LABELS),
+        (2,),
+        quick={"datasets": ("boston", "concrete"), "methods": ("joint", "energy")},
+    ),
     grid=grid,
     run=run,
     figures=figures,
     columns=("mmd_last", "mmd_late_std", "match_seconds"),
     keys=("dataset", "method"),
     cost=lambda s: s["width"] * s["steps"] * (20.0 if s["method"] == "separate" else 1.0),
-    remarks="Where a set has fewer than 500 test rows, all of them are taken.",
 )

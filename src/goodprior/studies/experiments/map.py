@@ -1,6 +1,6 @@
 """MAP under FG and GPi-G, and early stopping (section 6.7): figures 17 and 19."""
 
-from goodprior.studies.engine.study import Choice, Figures, Frame, Study
+from goodprior.studies.engine.study import Figures, Frame, Study, presets
 from goodprior.studies.experiments import uci_classification, uci_regression
 from goodprior.studies.protocols import tables
 
@@ -19,20 +19,16 @@ def figures(rows: Frame) -> Figures:
         ("regression", tables.REGRESSION, REGRESSION),
     ):
         part = rows[rows["dataset"].isin(datasets)]
-        if part["method"].nunique() > 1:  # nothing to compare otherwise
+        if {"map-fg", "map-gpi-g"} <= set(part["method"]):  # nothing to compare otherwise
             found[name] = dots(part, metrics, ("dataset", "depth", "method"))
     return found
 
 
 STUDY = Study(
     name="map",
-    title="MAP under FG and GPi-G, and early stopping, beside the posteriors",
-    shows="figures 17 and 19",
-    presets={
-        "paper": Choice("paper", (*tables.REGRESSION, *tables.CLASSIFICATION), METHODS, (2,)),
-        "quick": Choice("quick", ("boston", "energy"), METHODS, (2,), splits=2, distance="energy"),
-    },
-    cuts=tables.QUICK_CUTS,
+    presets=presets(
+        (*tables.REGRESSION, *tables.CLASSIFICATION), METHODS, (2,), quick=tables.TWO_SETS
+    ),
     grid=tables.benchmark_jobs,
     reuses=("uci-regression", "uci-classification"),
     figures=figures,
@@ -40,7 +36,4 @@ STUDY = Study(
     against=(*REGRESSION, *CLASSIFICATION),
     pairs=(("map-gpi-g", "map-fg"), ("map-gpi-g", "early-stopping")),
     cost=tables.table_cost,
-    remarks="The paper has MAP and early stopping in figures only; the numbers beside ours are of "
-    "its tables, for the posteriors. Its jobs are those of uci-regression and uci-classification, "
-    "and are kept there.",
 )

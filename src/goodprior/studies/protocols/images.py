@@ -5,13 +5,14 @@ long the chains are by which the temperature of FG+TS is tuned.
 """
 
 from goodprior.studies.engine.study import Against, Choice, Settings
-from goodprior.studies.protocols.method_names import MATCHED, SAMPLED
+from goodprior.studies.protocols.method_names import MATCHED, SAMPLED, START
 
 NETWORKS = ("lenet5", "preresnet20", "vgg16")
 ROWS = {"mnist": 60_000, "cifar10": 50_000}
 QUICK_ROWS = {"mnist": 60_000, "cifar10": 20_000}
 COST = {"lenet5": 1.0, "preresnet20": 25.0, "vgg16": 40.0}  # of a step, roughly
 
+QUICK = {"networks": ("lenet5",), "splits": 1}
 LENGTHS = {
     "cifar10": {"burn_in": 10_000, "draws": 200, "thinning": 10_000},
     "mnist": {"burn_in": 10_000, "draws": 100, "thinning": 10_000},
@@ -22,13 +23,6 @@ QUICK_LENGTHS = {
 }
 TUNING = {"tuning_burn_in": 10_000, "tuning_draws": 20, "tuning_thinning": 1000}
 QUICK_TUNING = {"tuning_burn_in": 1000, "tuning_draws": 5, "tuning_thinning": 100}
-# On two cores the large networks are only shown to run.
-A_LOOK = {
-    **{"burn_in": 10, "draws": 4, "thinning": 10},
-    **{"match_steps": 10, "match_draws": 16, "match_held_out": 16, "test_rows": 200},
-}
-A_LOOK_METHODS = ("gpi-g", "gpi-h")
-
 EPOCHS = {
     "ensemble": 200,
     "la-ggn": 300,
@@ -39,15 +33,6 @@ EPOCHS = {
     "map-fg": 150,
     "map-gpi-g": 150,
 }
-QUICK_CUTS = (
-    "LeNet5 on 20,000 images; chains of 6,000 steps (2,000 of burn-in, 20 draws 200 apart) instead "
-    "of 2,010,000; training for a tenth of the epochs; the ensemble's weight decay 1e-4 instead of "
-    "the best of eight; one run instead of four; matching by the energy distance"
-)
-LARGE_CUTS = (
-    "; PreResNet20 and VGG16 for 10 steps of matching with 16 draws and 50 steps of a chain, on "
-    "200 test images, to show that they run: their numbers mean nothing"
-)
 
 ACCURACY = Against(
     "accuracy",
@@ -59,13 +44,7 @@ ACCURACY = Against(
     runs=4,
 )
 NLL = Against("nll", "cifar10_nll", "test NLL", decimals=4, unit="nats", runs=4)
-COLUMNS = ("accuracy", "nll", "ece", "training_rows", "rhat_max", "ess_min", "seconds_per_step")
-REMARKS = (
-    "Pixels are standardised by channel. The paper does not say how many images are in a step: 128 "
-    "here. Each of its four runs is one chain here; it may have had four chains in each. Training "
-    "images are all that the data folder has, up to the paper's number (`training_rows`): with "
-    "`cifar10_20k.npz` alone the paper's preset has 20,000 of 50,000."
-)
+COLUMNS = ("accuracy", "nll", "ece", "training_rows", "rhat_max", "ess_min", "sample_seconds")
 
 
 def image_jobs(choice: Choice) -> list[Settings]:
@@ -77,7 +56,6 @@ def image_jobs(choice: Choice) -> list[Settings]:
         for rows in choice.sizes or (None,)
         for split in range(choice.splits or 4)
         for method in choice.methods
-        if choice.preset == "paper" or network == "lenet5" or method in A_LOOK_METHODS
     ]
 
 
@@ -97,7 +75,7 @@ def image_settings(
         "batch_size": 128,
     }
     if method in SAMPLED:
-        settings |= {"chains": 1, **lengths[dataset]}
+        settings |= {"chains": 1, **START, **lengths[dataset]}
     if method == "fg+ts":
         settings |= tuning
     if method in EPOCHS:
@@ -107,17 +85,20 @@ def image_settings(
     if method == "ensemble":
         settings |= {"falling_rate": True, "weight_decay": 1e-4 if quick else None}
     if method in MATCHED:
-        settings |= image_matching(choice.distance)
-    if quick and network != "lenet5":
-        settings |= A_LOOK
+        settings |= image_matching(choice)
     return {name: value for name, value in settings.items() if value is not None}
 
 
-def image_matching(distance: str) -> Settings:
+def image_matching(choice: Choice) -> Settings:
     """32 training images in each step, and for the paper's distance 128 draws at a rate of 0.01."""
-    if distance == "wasserstein":
-        return {"distance": distance, "match_points": 32, "match_draws": 128, "match_rate": 0.01}
-    return {"distance": distance, "match_points": 32, "match_draws": 64}
+    rate = {"match_draws": 128, "match_rate": 0.01}
+    own = rate if choice.distance == "wasserstein" else {"match_draws": 64}
+    return {"distance": choice.distance, **pixels(choice), "match_points": 32, **own}
+
+
+def pixels(choice: Choice) -> Settings:
+    """The units of the belief's lengthscale; standardised pixels need no word."""
+    return {} if choice.pixels == "standardised" else {"pixels": choice.pixels}
 
 
 def image_cost(settings: Settings) -> float:

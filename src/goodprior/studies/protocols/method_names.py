@@ -20,4 +20,5 @@ LABELS = {
     "gp": "GP",
 }
 MATCHED = ("gpi-g", "gpi-h", "gpi-nf", "gpi-g+la", "map-gpi-g")
+START = {"start": "standard"}  # of chains: weights N(0, 1), biases 0 (appendix A)
 SAMPLED = ("fg", "fg+ts", "fh", "la-marglik", "gpi-g", "gpi-h", "gpi-nf")  # by chains

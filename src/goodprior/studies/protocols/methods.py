@@ -5,18 +5,19 @@ lengths in the protocols. It imports JAX: a worker must first say how many threa
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
+from statistics import median
 from typing import Any, NamedTuple
 
 import jax
 from jaxtyping import PRNGKeyArray
 
-from goodprior.baselines import TEMPERATURES, MarginalLikelihood, tune
+from goodprior.baselines import TEMPERATURES, LaplacePosterior, MarginalLikelihood, tune
 from goodprior.evaluation import diagnose
 from goodprior.inference import (
+    MCLMC,
     NUTS,
     SGHMC,
     ClassPrediction,
@@ -30,17 +31,17 @@ from goodprior.pipeline import (
     EarlyStopping,
     Ensemble,
     Fit,
-    Hooks,
     Laplace,
     ObservationModel,
     Problem,
     Sampled,
+    Target,
     fit_posterior,
 )
-from goodprior.progress import Tracker
 from goodprior.studies.engine.study import Settings
 from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.problems import part
+from goodprior.studies.protocols.start import StandardStart
 
 RATE = 0.01  # of Adam, for methods that train
 MEMBERS = 5  # of an ensemble
@@ -54,28 +55,6 @@ class Fitted(NamedTuple):
     facts: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Stopwatch(Hooks):
-    """Hooks that note when each stage of a fit got how far."""
-
-    times: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
-
-    @contextmanager
-    def tracking(self, task: str) -> Iterator[Tracker]:
-        noted = self.times.setdefault(task, [(0, time.perf_counter())])
-        yield lambda done, total, words: noted.append((done, time.perf_counter()))
-
-    def facts(self, fit: Fit) -> dict[str, float]:
-        """Seconds of matching and of sampling, and of a step once everything is compiled."""
-        noted = self.times.get("sampling the posterior", [])
-        found = {"match_seconds": 0.0 if fit.history is None else fit.history.seconds}
-        if len(noted) > 2:
-            found["sample_seconds"] = noted[-1][1] - noted[0][1]
-            (before, then), (after, now) = noted[-2:]
-            found["seconds_per_step"] = (now - then) / (after - before)
-        return found
-
-
 def fit(problem: Problem, settings: Settings) -> Fitted:
     """The job's method on the problem; random numbers come from its seed and split."""
     key = jax.random.fold_in(jax.random.key(settings["seed"]), settings["split"])
@@ -83,41 +62,59 @@ def fit(problem: Problem, settings: Settings) -> Fitted:
 
 
 def chains_of(settings: Settings) -> Sampled:
-    """The job's sampler; chains start at draws of the prior."""
+    """The job's sampler; chains start as in the paper, or at draws of the prior."""
+    if settings.get("sampler") == "mclmc":
+        return Sampled.by(MCLMC())  # as long as its target asks for
     lengths = {"burn_in": settings["burn_in"], "thinning": settings["thinning"]}
-    if settings.get("sampler") == "nuts":
-        return Sampled.by(NUTS(**lengths), start="prior")
-    return Sampled.by(SGHMC(batch_size=settings["batch_size"], **lengths), start="prior")
+    nuts = settings.get("sampler") == "nuts"
+    sampler = NUTS(**lengths) if nuts else SGHMC(batch_size=settings["batch_size"], **lengths)
+    if "start" in settings:
+        return StandardStart.by(sampler)
+    return Sampled.by(sampler, start="prior")  # as rows were made before
 
 
 def sample(
     problem: Problem, settings: Settings, key: PRNGKeyArray, temperature: float = 1.0
 ) -> Posterior:
     """The posterior under the problem's prior by the job's sampler and chains."""
-    return _run_chains(problem, settings, key, temperature)[0].posterior  # type: ignore[return-value]
+    return _run_chains(problem, settings, key, temperature).posterior  # type: ignore[return-value]
 
 
 def _run_chains(
     problem: Problem, settings: Settings, key: PRNGKeyArray, temperature: float = 1.0
-) -> tuple[Fit, dict[str, Any]]:
-    watch = Stopwatch()
-    found = fit_posterior(
+) -> Fit:
+    return fit_posterior(
         problem,
         chains_of(settings),
         key=key,
-        chains=settings["chains"],
-        draws=settings["draws"],
+        chains=settings.get("chains"),
+        draws=settings.get("draws"),
         temperature=temperature,
-        hooks=watch,
+        target=Target(*(settings[f"target_{k}"] for k in Target._fields))
+        if "target_rhat" in settings
+        else None,
     )
-    return found, watch.facts(found)
 
 
 def _diagnosed(
     problem: Problem, settings: Settings, key: PRNGKeyArray, temperature: float = 1.0
 ) -> tuple[Fit, dict[str, Any]]:
-    found, facts = _run_chains(problem, settings, key, temperature)
+    started = time.perf_counter()
+    found = _run_chains(problem, settings, key, temperature)
+    matching = 0.0 if found.history is None else found.history.seconds
+    sampling = time.perf_counter() - started - matching
+    facts = {"match_seconds": matching, "sample_seconds": sampling}
     return found, {**diagnose(found.posterior).summary, **facts}  # type: ignore[arg-type]
+
+
+def worst(each: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The worst R-hat and effective sample size of several posteriors, and a middle temperature.
+
+    >>> worst([{"rhat_max": 1.2, "ess_min": 50.0}, {"rhat_max": 1.0, "ess_min": 90.0}])
+    {'rhat_max': 1.2, 'ess_min': 50.0}
+    """
+    how = {"rhat_max": max, "ess_min": min, "temperature_50": median}
+    return {k: f([one[k] for one in each]) for k, f in how.items() if all(k in one for one in each)}
 
 
 def by_chains(name: str, problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
@@ -161,7 +158,8 @@ def _tuned_temperature(settings: tuple[tuple[str, Any], ...]) -> float:
 def under_evidence(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """LA-MargLik + SGHMC: the prior of the highest Laplace marginal likelihood, and chains."""
     started = time.perf_counter()
-    prior = _laplace(problem, settings, key, evidence=True).posterior.prior
+    method, first = _laplace(settings, evidence=True), replace(problem, prior="fg")
+    prior = fit_posterior(first, method, key=key, draws=DRAWS).posterior.prior
     seconds = time.perf_counter() - started
     found, facts = _diagnosed(replace(problem, prior=prior), settings, key)
     return Fitted(found.posterior.predict, {**facts, "prior_seconds": seconds})
@@ -169,39 +167,28 @@ def under_evidence(problem: Problem, settings: Settings, key: PRNGKeyArray) -> F
 
 def laplace(name: str, problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """The Laplace approximation under the prior of this name."""
-    started = time.perf_counter()
-    found = _laplace(replace(problem, prior=name), settings, key)
-    return _trained(found, started)
+    return _train(replace(problem, prior=name), _laplace(settings), key, draws=DRAWS)
 
 
 def laplace_with_evidence(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """LA-GGN: the prior is optimised on the Laplace marginal likelihood on the way."""
-    started = time.perf_counter()
-    found = _laplace(problem, settings, key, evidence=True)
-    return _trained(found, started, log_evidence=found.posterior.log_marginal_likelihood)
+    method = _laplace(settings, evidence=True)
+    return _train(replace(problem, prior="fg"), method, key, draws=DRAWS)
 
 
-def _laplace(
-    problem: Problem, settings: Settings, key: PRNGKeyArray, *, evidence: bool = False
-) -> Any:
+def _laplace(settings: Settings, *, evidence: bool = False) -> Laplace:
     schedule = MarginalLikelihood(steps=settings["evidence_steps"]) if evidence else None
-    method = Laplace(marginal_likelihood=schedule, **_training(settings))
-    problem = replace(problem, prior="fg") if evidence else problem
-    return fit_posterior(problem, method, key=key, draws=DRAWS)
+    return Laplace(marginal_likelihood=schedule, **_training(settings))
 
 
 def mode(name: str, problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """The maximum a posteriori under the prior of this name."""
-    started = time.perf_counter()
-    found = fit_posterior(replace(problem, prior=name), MAP(**_training(settings)), key=key)
-    return _trained(found, started)
+    return _train(replace(problem, prior=name), MAP(**_training(settings)), key)
 
 
 def early_stopping(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """Maximum likelihood, stopped after ten epochs without a better validation NLL."""
-    started = time.perf_counter()
-    found = fit_posterior(problem, EarlyStopping(**_training(settings)), key=key)
-    return _trained(found, started, epochs_trained=found.posterior.report["epochs"])
+    return _train(problem, EarlyStopping(**_training(settings)), key)
 
 
 def ensemble(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
@@ -217,18 +204,14 @@ def ensemble(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     if settings.get("falling_rate"):
         quarter = settings["epochs"] / 4
         training["learning_rate"] = lambda epoch: RATE * 0.1 ** (epoch // quarter)
-    started = time.perf_counter()
     method = Ensemble(members=MEMBERS, weight_decay=settings.get("weight_decay"), **training)
-    found = fit_posterior(problem, method, key=key)
-    return _trained(found, started, weight_decay=found.posterior.report["weight_decay"])
+    return _train(problem, method, key)
 
 
 def fbnn(problem: Problem, settings: Settings, key: PRNGKeyArray) -> Fitted:
     """Functional variational inference, with a Gaussian process fitted to the rows."""
-    started = time.perf_counter()
     problem = replace(problem, belief_is_default=True)
-    found = fit_posterior(problem, FBNN(**_training(settings)), key=key, draws=DRAWS)
-    return _trained(found, started)
+    return _train(problem, FBNN(**_training(settings)), key, draws=DRAWS)
 
 
 def _training(settings: Settings) -> dict[str, Any]:
@@ -239,10 +222,17 @@ def _training(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _trained(found: Fit, started: float, **facts: Any) -> Fitted:
-    return Fitted(
-        found.posterior.predict, {**facts, "train_seconds": time.perf_counter() - started}
-    )
+def _train(problem: Problem, method: Any, key: PRNGKeyArray, draws: int | None = None) -> Fitted:
+    """Train, and tell how long it took and what was found on the way."""
+    started = time.perf_counter()
+    found = fit_posterior(problem, method, key=key, draws=draws).posterior
+    facts: dict[str, Any] = {"train_seconds": time.perf_counter() - started}
+    if isinstance(found, LaplacePosterior):
+        evidence = {"log_evidence": found.log_marginal_likelihood}
+        return Fitted(found.predict, {**facts, **(evidence if method.marginal_likelihood else {})})
+    names = {"epochs": "epochs_trained", "weight_decay": "weight_decay"}
+    told = {name: found.report[k] for k, name in names.items() if k in found.report}
+    return Fitted(found.predict, {**facts, **told})
 
 
 METHODS: dict[str, Callable[[Problem, Settings, PRNGKeyArray], Fitted]] = {

@@ -1,12 +1,17 @@
 """A prior watched while it is matched: squared MMD to a Gaussian process at test rows (A.8)."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from jaxtyping import Array
+import equinox as eqx
+import jax
+from jaxtyping import Array
 
-    from goodprior.priors import Prior
+from goodprior.beliefs import GaussianProcess, rbf
+from goodprior.matching import squared_mmd
+from goodprior.matching.distances import median_distance
+from goodprior.priors import Prior
+from goodprior.studies.protocols.data import problem_and_test
 
 
 class MMDTrace:
@@ -17,12 +22,6 @@ class MMDTrace:
     """
 
     def __init__(self, settings: dict[str, Any], draws: int):
-        import jax
-
-        from goodprior.beliefs import GaussianProcess, rbf
-        from goodprior.matching.distances import median_distance
-        from goodprior.studies.protocols.data import problem_and_test
-
         problem, self.X_test, self.y_test = problem_and_test(settings)
         self.width = (2.0 * problem.X.shape[1]) ** 0.5
         self.problem = replace(problem, belief=GaussianProcess(rbf(self.width, 1.0)))
@@ -35,27 +34,17 @@ class MMDTrace:
         self._median = float(median_distance(self._target))
         self.values: dict[str, list[float]] = {"step": [], "mmd": [], "mmd_paper": []}
 
-    def __call__(self, step: int, prior: "Prior") -> None:
-        import equinox as eqx
-
+    def __call__(self, step: int, prior: Prior) -> None:
         functions = eqx.filter_jit(prior.functions)(self._key_prior, self._x, self._draws)
         self.values["step"].append(step)
         self.values["mmd"].append(self._mmd(functions, self._median))
         self.values["mmd_paper"].append(self._mmd(functions, self.width))
 
-    def _mmd(self, functions: "Array", width: float) -> float:
-        import jax
-
-        from goodprior.matching import squared_mmd
-
+    def _mmd(self, functions: Array, width: float) -> float:
         return float(jax.jit(squared_mmd)(functions, self._target, width))
 
     def calibration(self) -> dict[str, float]:
         """What the belief's MMD is to itself, and to one with a doubled lengthscale."""
-        import jax
-
-        from goodprior.beliefs import GaussianProcess, rbf
-
         found = {}
         for name, factor in (("itself", 1.0), ("doubled", 2.0)):
             other = GaussianProcess(rbf(factor * self.width, 1.0))

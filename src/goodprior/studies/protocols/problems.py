@@ -6,8 +6,10 @@ It imports JAX: a worker must first say how many threads it may have.
 from dataclasses import replace
 from typing import Any
 
+import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 
 from goodprior.beliefs import Belief, HierarchicalGP, Rows
 from goodprior.data import Scaling
@@ -49,11 +51,25 @@ def image_problem(
 ) -> Problem:
     """Images with labels; by default with the paper's belief about CIFAR-10 (section 6.4).
 
-    The paper standardises its inputs, without saying how for images; here by channel.
+    The paper standardises its inputs, without saying how for images; here by channel. With
+    `pixels` the belief is about pixels from 0 to 255, else about standardised ones.
     """
     belief = HierarchicalGP.images(classes) if belief is None else belief
+    scaling = Scaling.fit(X)
+    if "pixels" in settings:
+        belief = OnPixels(belief, tuple(map(float, scaling.x_std)))
     observation = ObservationModel(Categorical(classes), classes)
-    return _problem(X, y, observation, belief, Scaling.fit(X), settings)
+    return _problem(X, y, observation, belief, scaling, settings)
+
+
+class OnPixels(eqx.Module):
+    """A stationary belief about pixels in their own units, asked at standardised ones."""
+
+    belief: Belief
+    units: tuple[float, ...] = eqx.field(static=True)  # the deviation of each channel
+
+    def sample(self, key: PRNGKeyArray, x: Array, n: int) -> Array:
+        return self.belief.sample(key, x * jnp.array(self.units), n)
 
 
 def _problem(
@@ -64,7 +80,10 @@ def _problem(
     scaling: Scaling,
     settings: Settings,
 ) -> Problem:
-    """With network, prior and matching as the job's settings say; Gibbs steps as in the paper."""
+    """With network, prior and matching as the job's settings say; Gibbs steps as in the paper.
+
+    A sampler that is not the paper's has the form in which variances mix.
+    """
     images = X.ndim == 4
     distance = distance_of(settings)
     return Problem(
@@ -76,7 +95,7 @@ def _problem(
         if images
         else NetworkSpec((settings["width"],) * settings["depth"]),
         scaling=scaling,
-        hierarchical_form="gibbs",
+        hierarchical_form="noncentred" if settings.get("sampler") == "mclmc" else "gibbs",
         distance=distance,
         schedule=schedule_of(settings, distance),
         held_out=settings.get("match_held_out", HELD_OUT),

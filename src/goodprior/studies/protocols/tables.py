@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from goodprior.studies.engine.study import Choice, Settings
-from goodprior.studies.protocols.method_names import MATCHED, SAMPLED
+from goodprior.studies.protocols.method_names import MATCHED, SAMPLED, START
 
 # Smallest first. Noise variances on standardised targets are those of the paper's tables 7 and 9.
 NOISE_VARIANCE = {
@@ -55,12 +55,11 @@ TUNING = {
     "paper": {"tuning_draws": 10, "tuning_thinning": 500},
     "quick": {"tuning_draws": 5, "tuning_thinning": 100},
 }
+MORE_METHODS = ("fg+la", "gpi-g+la", "la-ggn", "la-marglik", "early-stopping", "map-fg",
+                "map-gpi-g")  # fmt: skip
+FOUR = ("fg", "gpi-g", "fh", "gpi-h")  # methods of quick presets
+TWO_SETS = {"datasets": ("boston", "energy"), "splits": 2}
 QUICK = {"burn_in": 1000, "draws": 10, "thinning": 200}
-QUICK_CUTS = (
-    "chains of 3,000 steps (1,000 of burn-in, 10 draws 200 apart) instead of 62,000 and more, "
-    "a tenth of the epochs where a method trains, 2 splits instead of 10, small data sets only, "
-    "matching by the energy distance"
-)
 
 
 def splits(choice: Choice, dataset: str) -> int:
@@ -71,11 +70,12 @@ def splits(choice: Choice, dataset: str) -> int:
 def lengths(dataset: str, preset: str) -> Settings:
     """Chains and their lengths (appendix A.3)."""
     if preset == "quick":
-        return {"chains": 4, **QUICK}
+        return {"chains": 4, **START, **QUICK}
     large = dataset in ("protein", "miniboo", "letter", "drive")
     short_burn_in = dataset in ("boston", "concrete", "energy", "wine", "eeg", "htru2", "magic")
     return {
         "chains": 4,
+        **START,
         "burn_in": 2000 if short_burn_in or dataset == "mocap" else 5000,
         "draws": 60 if dataset == "protein" else 30,
         "thinning": 5000 if large else 2000,

@@ -13,8 +13,10 @@ from matplotlib.lines import Line2D
 from goodprior import plots
 from goodprior.studies.engine.study import Against
 from goodprior.studies.protocols.method_names import LABELS
-from goodprior.studies.reports.compare import beside, ranks
+from goodprior.studies.reports.compare import beside, paired, ranks
 
+STYLES = ("-", "--", ":", "-.", (0, (1, 4)), (0, (8, 2)))
+COLUMNS = 4  # panels in a line
 LINEAR_BELOW = 1e-3  # where logarithmic axes turn linear
 NETWORKS = {"lenet5": "LeNet5", "preresnet20": "PreResNet20", "vgg16": "VGG16"}
 
@@ -22,100 +24,91 @@ NETWORKS = {"lenet5": "LeNet5", "preresnet20": "PreResNet20", "vgg16": "VGG16"}
 def dots(
     rows: pd.DataFrame, against: Sequence[Against], keys: Sequence[str] = ("dataset", "method")
 ) -> Figure:
-    """A row per metric, a column per data set: mean and standard error by method; average ranks.
+    """For each metric a panel per data set, with mean and standard error by method; average ranks.
 
-    The first of the keys has the columns: data sets, or networks.
+    The first of the keys has the panels: data sets, or networks.
     """
     tables = [beside(rows, one, keys) for one in against]
     datasets = list(dict.fromkeys(rows[keys[0]]))
-    figure = plots.new_figure(len(against), len(datasets) + 1, panel=(1.7, 2.6))
-    axes = figure.subplots(len(against), len(datasets) + 1, squeeze=False)
     shown = _methods(pd.concat(tables))
-    for i, (one, table) in enumerate(zip(against, tables, strict=True)):
-        for j, dataset in enumerate(datasets):
-            _dot_panel(axes[i, j], table[table[keys[0]] == dataset], shown, one.paper_runs(dataset))
-            axes[i, j].set_title(NETWORKS.get(dataset, dataset), fontsize="small")
+    panel = (2.0, 0.8 + 0.25 * len(shown))
+    figure, axes = panels(len(datasets) + 1, panel, repeat=len(against))
+    for one, table, block in zip(against, tables, axes, strict=True):
+        for ax, dataset in zip(block, datasets, strict=False):
+            _dot_panel(ax, table[table[keys[0]] == dataset], shown, one.paper_runs(dataset))
+            ax.set_title(str(NETWORKS.get(dataset, dataset)), fontsize="small")
         average = ranks(rows, one, keys)
-        like = "ours" if "ours" in average else "ours_among_all"
+        last, like = block[len(datasets)], "ours" if "ours" in average else "ours_among_all"
         for y, method in enumerate(shown):
             for column, shift in ((like, 0.0), ("paper", 0.25)):
                 if column in average:
                     rank = float(average[column].get(method, np.nan))
-                    _mark(axes[i, -1], rank, y + shift, 0.0, method, ours=column != "paper")
-        _names(axes[i, -1], shown)
+                    _mark(last, rank, y + shift, 0.0, method, ours=column != "paper")
         title = "average rank\n(paper's methods)" if like == "ours" else "average rank"
-        axes[i, -1].set_title(title, fontsize="x-small")
-        for ax in axes[i, 1:-1]:
-            ax.set_yticklabels([])
-        axes[i, -1].set_yticklabels([])
-        axes[i, 0].set_ylabel(f"{one.axis}\n± standard error", fontsize="small")
-        axes[i, -1].tick_params(labelsize="x-small")
-    marks_legend(figure, [])  # the methods' names stand at the axes
+        last.set_title(title, fontsize="small")
+        errors = "± standard error" if (table["n"] > 1).any() else "one run"
+        for i, ax in enumerate(block[: len(datasets) + 1]):
+            first = i % COLUMNS == 0
+            ax.set_yticks(range(len(shown)), shown if first else [], fontsize="small")
+            ax.set_ylim(len(shown) - 0.4, -0.6)
+            if first:
+                ax.set_ylabel(f"{one.axis}\n{errors}", fontsize="small")
+    marks_legend(figure)
     return figure
 
 
-def by_depth(rows: pd.DataFrame, one: Against) -> Figure:
-    """A column per data set: the metric against the number of hidden layers, a line per method.
+def by_depth(rows: pd.DataFrame, one: Against, pairs: Sequence[tuple[str, str]]) -> Figure:
+    """A panel per data set: paired differences against the hidden layers, with their intervals.
 
-    Deep Ensembles and GPi-NF, some of them far from everything else, do not set the range of an
-    axis; where they leave it, a triangle at its edge says so.
+    Over the splits that all depths of a data set have; crosses have not converged.
     """
-    table = beside(rows, one, ("dataset", "depth", "method"))
-    datasets = list(dict.fromkeys(table["dataset"]))
-    columns = min(4, len(datasets))
-    lines = -(-len(datasets) // columns)
-    figure = plots.new_figure(lines, columns, panel=(2.6, 2.9))
-    axes = figure.subplots(lines, columns, squeeze=False).ravel()
-    shown = _methods(table)
-    for ax in axes[len(datasets) :]:
-        ax.set_axis_off()
+    datasets = list(dict.fromkeys(rows["dataset"]))
+    figure, (axes,) = panels(len(datasets), (2.6, 2.6))
     for ax, dataset in zip(axes, datasets, strict=False):
-        for k, method in enumerate(shown):
-            part = table[(table["dataset"] == dataset) & (table["method"] == method)]
-            x = np.log2(part["depth"].to_numpy(float)) + 0.05 * (k - len(shown) / 2)
+        part = rows[rows["dataset"] == dataset]
+        ax.axhline(0, color="#999999", linewidth=0.8)
+        for shift, pair in zip(np.linspace(-0.1, 0.1, len(pairs)), pairs, strict=True):
+            both = part[part["method"].isin(pair)]
+            jobs = both.groupby(["depth", "method"])["split"].agg(set)
+            common = both[both["split"].isin(set.intersection(*jobs))] if len(jobs) else both
+            table = paired(common, one, [pair])
+            if table.empty:
+                continue
+            label, colour = str(table["pair"].iloc[0]), _colour(LABELS[pair[0]])
+            x = np.log2(table["depth"].to_numpy(float)) + shift
+            ends = (table["difference"] - table["low"]).fillna(0)
+            mark = plots.MARKS.get(LABELS[pair[0]], "o")
+            ax.errorbar(x, table["difference"], ends, color=colour, marker=mark, label=label)
+            bad = ~table["converged"].to_numpy(bool)
+            ax.plot(x[bad], table["difference"][bad], "kx", markersize=8, label="not converged")
             style: dict[str, Any] = {
-                "color": _colour(method),
-                "marker": plots.MARKS.get(method, "o"),
+                "color": colour,
+                "marker": mark,
+                "fillstyle": "none",
+                "linestyle": ":",
             }
-            ours = part["ours"].to_numpy(float)
-            ax.errorbar(x, ours, part["spread"].fillna(0), linewidth=1, **style)
-            paper = part["paper"].to_numpy(float)
-            ax.plot(x, paper, linestyle=":", linewidth=0.8, fillstyle="none", **style)
-        here = table[table["dataset"] == dataset]
-        rest = here[~here["method"].isin([LABELS["ensemble"], LABELS["gpi-nf"]])]
-        _frame(ax, rest if len(rest) else here)
-        depths = sorted(set(table["depth"]))
+            ax.plot(x + 0.05, table["paper"], label=f"{label}, the paper's", **style)
+        depths = sorted(set(part["depth"]))
         ax.set_xticks(np.log2(depths), [str(int(d)) for d in depths])
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel("hidden layers", fontsize="small")
-    for ax in axes[::columns]:
-        ax.set_ylabel(f"{one.axis}\n± standard deviation", fontsize="small")
-    edge = Line2D([], [], color="#444444", marker="^", markersize=4, linestyle="")
-    edge.set_label("at an edge: outside")
-    marks_legend(figure, shown, edge)
+        ax.tick_params(labelsize="small")
+    axes[0].set_ylabel(f"difference in {one.axis}\nwith 95 % interval", fontsize="small")
+    common_legend(figure, *axes)
     return figure
 
 
-def _frame(ax: Axes, table: pd.DataFrame) -> None:
-    """Let the axis show these cells, ours with their spread, and mark points that are outside."""
-    spread = table["spread"].fillna(0)
-    shown = pd.concat([table["ours"] - spread, table["ours"] + spread, table["paper"]])
-    low, high = float(shown.min()), float(shown.max())
-    margin = 0.06 * (high - low)
-    ax.set_ylim(low - margin, high + margin)
-    for line in list(ax.get_lines()):
-        x, y = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
-        for outside, edge, mark in ((y > high + margin, 0.97, "^"), (y < low - margin, 0.03, "v")):
-            ax.plot(
-                x[outside],
-                np.full(outside.sum(), edge),
-                transform=ax.get_xaxis_transform(),
-                linestyle="",
-                marker=mark,
-                markersize=4,
-                color=line.get_color(),
-                fillstyle=line.get_fillstyle(),
-            )
+def panels(
+    count: int, panel: tuple[float, float], repeat: int = 1
+) -> tuple[Figure, list[list[Axes]]]:
+    """A figure with blocks of so many panels, four in a line."""
+    columns = min(COLUMNS, count)
+    lines = -(-count // columns)
+    figure = plots.new_figure(repeat * lines, columns, panel=panel)
+    axes = figure.subplots(repeat * lines, columns, squeeze=False).reshape(repeat, -1)
+    for ax in axes[:, count:].ravel():
+        ax.set_axis_off()
+    return figure, [list(block) for block in axes]
 
 
 def curves(
@@ -134,14 +127,11 @@ def curves(
     `band` names two columns between which to shade, and what that means.
     """
     datasets = list(dict.fromkeys(rows["dataset"]))
-    columns = min(4, len(datasets))
-    lines = -(-len(datasets) // columns)
-    figure = plots.new_figure(lines, columns, panel=(2.8, 2.9))
-    axes = figure.subplots(lines, columns, squeeze=False).ravel()
-    for ax in axes[len(datasets) :]:
-        ax.set_axis_off()
-    styles = dict(zip(labels, cycle(("-", "--", ":", "-.")), strict=False))
-    palette = dict(zip(labels, cycle(("#009e73", "#d55e00", "#0072b2", "#7f7f7f")), strict=False))
+    figure, (axes,) = panels(len(datasets), (2.8, 2.9))
+    styles = dict(
+        zip(labels, cycle(("-", "--", ":", "-.", (0, (1, 4)), (0, (8, 2)))), strict=False)
+    )
+    palette = dict(zip(labels, cycle(("#cc79a7", "#d55e00", "#0072b2", "#7f7f7f")), strict=False))
     for ax, dataset in zip(axes, datasets, strict=False):
         for name, label in labels.items():
             part = rows[(rows["dataset"] == dataset) & (rows[by] == name)]
@@ -164,7 +154,7 @@ def curves(
             ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
         ax.set_title(dataset, fontsize="small")
         ax.set_xlabel(x.removeprefix("posterior_").replace("_", " "), fontsize="small")
-    for ax in axes[::columns]:
+    for ax in axes[::COLUMNS]:
         ax.set_ylabel(f"{y}\n(linear below {LINEAR_BELOW:g})" if log else y, fontsize="small")
     common_legend(figure, *axes)
     return figure
@@ -203,8 +193,7 @@ def _dot_panel(ax: Axes, table: pd.DataFrame, shown: list[str], runs: int) -> No
             error = cell["spread"] / max(cell["n"], 1) ** 0.5
             _mark(ax, cell["ours"], float(y), error, method, ours=True)
             _mark(ax, cell["paper"], y + 0.25, cell["paper_spread"] / runs**0.5, method, ours=False)
-    _names(ax, shown)
-    ax.tick_params(labelsize="x-small")
+    ax.tick_params(labelsize="small")
     ax.locator_params(axis="x", nbins=3)
 
 
@@ -223,24 +212,11 @@ def _mark(ax: Axes, value: float, y: float, error: float, method: str, *, ours: 
     )
 
 
-def _names(ax: Axes, shown: list[str]) -> None:
-    ax.set_yticks(range(len(shown)), shown, fontsize="x-small")
-    ax.set_ylim(len(shown) - 0.4, -0.6)
-
-
-def marks_legend(figure: Figure, shown: list[str], *more: Line2D) -> None:
-    """The methods' marks, which marks are ours, and any more, below all panels."""
+def marks_legend(figure: Figure) -> None:
+    """Which marks are ours, below all panels."""
     grey: dict[str, Any] = {"color": "#444444", "marker": "o", "linestyle": ""}
     handles = [
-        *(
-            Line2D([], [], color=_colour(m), marker=plots.MARKS.get(m, "o"), linestyle="", label=m)
-            for m in shown
-        ),
         Line2D([], [], label="filled: ours", **grey),
         Line2D([], [], label="hollow: the paper's", fillstyle="none", **grey),
-        *more,
     ]
-    columns = max(2, int(figure.get_figwidth() / 1.7))
-    figure.legend(
-        handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize="small"
-    )
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)

@@ -37,40 +37,6 @@ def class_bars(rows: pd.DataFrame) -> Figure:
     return figure
 
 
-def by_size(rows: pd.DataFrame, metrics: Sequence[Against]) -> Figure:
-    """A row per metric, a column per network: mean and standard error against the images."""
-    networks = list(dict.fromkeys(rows["network"]))
-    figure = plots.new_figure(len(metrics), len(networks), panel=(3.2, 2.5))
-    axes = figure.subplots(len(metrics), len(networks), squeeze=False)
-    for line, metric in zip(axes, metrics, strict=True):
-        for ax, network in zip(line, networks, strict=True):
-            part = rows[rows["network"] == network]
-            for name in _methods(part):
-                one = part[part["method"] == name].groupby("rows")[metric.metric]
-                label = LABELS[name]
-                ax.errorbar(
-                    one.mean().index,
-                    metric.scale * one.mean(),
-                    metric.scale * one.sem().fillna(0),
-                    color=plots.COLOURS[label],
-                    marker=plots.MARKS[label],
-                    markersize=4,
-                    linewidth=1,
-                    label=label,
-                )
-            ax.set_xscale("log")
-            sizes = sorted(set(part["rows"]))
-            ax.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize="x-small")
-            ax.minorticks_off()
-            ax.set_title(NETWORKS.get(network, network), fontsize="small")
-            ax.set_xlabel("training images", fontsize="small")
-        line[0].set_ylabel(f"{metric.axis}\n± standard error", fontsize="small")
-    handles, names = axes[0, 0].get_legend_handles_labels()
-    columns = min(5, 2 * len(networks))
-    figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
-    return figure
-
-
 def boxes(rows: pd.DataFrame, metrics: Sequence[Against]) -> Figure:
     """A row per metric, a column per network: quartiles over corruptions, severity by severity.
 
@@ -109,32 +75,6 @@ def boxes(rows: pd.DataFrame, metrics: Sequence[Against]) -> Figure:
         line[0].set_ylabel(metric.axis, fontsize="small")
     patches = [Patch(color=plots.COLOURS[LABELS[n]], label=LABELS[n]) for n in shown]
     figure.legend(handles=patches, loc="outside lower center", ncols=5, frameon=False)
-    return figure
-
-
-def courses(rows: pd.DataFrame) -> Figure:
-    """A panel per corruption: accuracy against severity, a line per method; the first network."""
-    part = rows[rows["network"] == rows["network"].iloc[0]]
-    names = part["corruptions"].iloc[0]
-    figure = plots.new_figure(4, 4, panel=(2.1, 1.6))
-    axes = figure.subplots(4, 4, sharex=True, sharey=True).ravel()
-    for name in _methods(part):
-        mine = part[part["method"] == name]
-        values = 100 * _mean_over_runs(mine, "corrupted_accuracy")
-        clean, label = 100 * mine["accuracy"].mean(), LABELS[name]
-        style = {"color": plots.COLOURS[label], "marker": plots.MARKS[label], "markersize": 3}
-        for ax, course in zip(axes, values, strict=True):
-            ax.plot(range(6), [clean, *course], linewidth=0.8, label=label, **style)
-    for ax, title in zip(axes, names, strict=True):
-        ax.set_title(title.replace("_", " "), fontsize="small")
-    for ax in axes[-4:]:
-        ax.set_xlabel("severity", fontsize="small")
-    for ax in axes[::4]:
-        ax.set_ylabel("accuracy (%)", fontsize="small")
-    network = str(part["network"].iloc[0])
-    figure.suptitle(NETWORKS.get(network, network), fontsize="small")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
     return figure
 
 

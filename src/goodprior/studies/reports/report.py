@@ -4,15 +4,18 @@
 figures as PNG, and all rows as a tidy CSV.
 """
 
-from collections.abc import Callable
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
 from goodprior import html
-from goodprior.studies.engine.store import Result, Store
+from goodprior.studies.engine.store import Job, Result, Store
 from goodprior.studies.engine.study import DISTANCES, Study
+from goodprior.studies.protocols.method_names import START
+from goodprior.studies.protocols.superseded import superseded as superseded_because
 from goodprior.studies.reports.sections import Section, provenance, sections
 
 
@@ -27,9 +30,13 @@ class Report:
     rows: pd.DataFrame  # every result in the study's store, whatever its settings
     sections: list[Section]
     missing: str  # the command that would run the rest, or nothing
+    superseded: dict[str, int]  # reasons why stored rows no longer count, and how many
+    notes: str = ""
 
 
-def gather(study: Study, store: Store, preset: str | None = None) -> Report:
+def gather(
+    study: Study, store: Store, preset: str | None = None, *, superseded: bool = False
+) -> Report:
     """Return the report of what has finished.
 
     Parameters
@@ -40,21 +47,16 @@ def gather(study: Study, store: Store, preset: str | None = None) -> Report:
         Its results, and those that it reuses.
     preset
         `"paper"` or `"quick"`; by default the paper's if anything of it alone has finished.
+    superseded
+        Whether rows that no longer count are reported as if they did.
 
     Returns
     -------
     Report
         Without sections where nothing has finished.
     """
-    results = store.results()
-    if not results:
-        return _nothing(study, preset or "paper")
-    found = [result.settings for result in results.values()]
-    wanted = (preset,) if preset else ("paper", "quick")
-    known = {p: study.belonging(p, found) & results.keys() for p in wanted}
-    both = set.intersection(*known.values()) if preset is None else set()
-    preset = next((p for p in wanted if known[p] - both), wanted[0])
-    mine = {key: results[key] for key in sorted(known[preset], key=_place(study, results))}
+    chosen = select(study, store, preset, superseded=superseded)
+    preset, mine, results = chosen.preset, chosen.mine, chosen.results
     rows = frame(mine)
     planned = {job.hash for job in study.jobs(study.presets[preset])}
     done, command = len(planned & mine.keys()), ""
@@ -68,36 +70,65 @@ def gather(study: Study, store: Store, preset: str | None = None) -> Report:
     shown_sections = [*sections(study, rows), provenance(rows, mine)] if len(rows) else []
     missing = command if done < len(planned) else ""
     # Of the jobs of other studies only those that this one reports.
-    shown = frame(mine) if study.reuses else frame(results)
-    return Report(study, preset, done, len(planned), shown, shown_sections, missing)
+    shown = rows if study.reuses else frame(results).assign(preset=chosen.presets())
+    notes = store.folder / "notes.md"
+    return Report(
+        *(study, preset, done, len(planned), shown, shown_sections, missing, chosen.reasons),
+        notes=notes.read_text(encoding="utf-8").strip() if notes.exists() else "",
+    )
 
 
-def _place(study: Study, results: dict[str, Result]) -> Callable[[str], list[int]]:
-    """Where a result stands in tables and figures: as the paper's grid has it, then as it came."""
-    most = study.presets["paper"]
+class Selection(NamedTuple):
+    """The results of one preset, `mine`, among all that are there.
+
+    `known` are the hashes of each preset, `reasons` why stored rows no longer count.
+    """
+
+    preset: str
+    mine: dict[str, Result]
+    results: dict[str, Result]
+    known: dict[str, list[str]]
+    reasons: dict[str, int]
+
+    def presets(self) -> list[str]:
+        """Which preset each result is of."""
+        named = {key: p for p in ("quick", "paper") for key in self.known[p]}
+        return [named.get(key, "other") for key in self.results]
+
+
+def select(
+    study: Study, store: Store, preset: str | None = None, *, superseded: bool = False
+) -> Selection:
+    """Return the results of a preset, in the order of its grid; for the arguments see `gather`."""
+    current, old, reasons = divide(store.results())
+    results = {**old, **current} if superseded else current
+    found = [result.settings for result in results.values()]
     known = {
-        "dataset": most.datasets,
-        "network": most.networks,
-        "depth": most.depths,
-        "method": (*most.methods, *study.more_methods),
+        p: [key for key in study.belonging(p, found) if key in results] for p in ("paper", "quick")
     }
-    came = {key: i for i, key in enumerate(results)}
-
-    def place(key: str) -> list[int]:
-        settings = results[key].settings
-        found = [
-            names.index(settings[name]) if settings.get(name) in names else len(names)
-            for name, names in known.items()
-        ]
-        return [*found, came[key]]
-
-    return place
+    both = set(known["paper"]) & set(known["quick"])
+    preset = preset or next((p for p in known if set(known[p]) - both), "paper")
+    mine = {key: results[key] for key in known[preset]}
+    return Selection(preset, mine, results, known, reasons)
 
 
-def _nothing(study: Study, preset: str) -> Report:
-    planned = len(study.jobs(study.presets[preset]))
-    command = f"goodprior study run {study.name} --preset {preset}"
-    return Report(study, preset, 0, planned, pd.DataFrame(), [], command)
+def divide(
+    results: dict[str, Result],
+) -> tuple[dict[str, Result], dict[str, Result], dict[str, int]]:
+    """Return the results that count, those that no longer do, and why, with how many.
+
+    The latter are by the hash that their job would have now.
+    """
+    current: dict[str, Result] = {}
+    old: dict[str, Result] = {}
+    reasons: dict[str, int] = {}
+    for key, result in results.items():
+        if reason := superseded_because(result.settings):
+            old[Job({**result.settings, **START}).hash] = result
+            reasons[reason] = reasons.get(reason, 0) + 1
+        else:
+            current[key] = result
+    return current, old, reasons
 
 
 def frame(results: dict[str, Result]) -> pd.DataFrame:
@@ -107,6 +138,7 @@ def frame(results: dict[str, Result]) -> pd.DataFrame:
             **{k: v for k, v in result.settings.items() if k != "study"},
             **result.row,
             "seconds": result.seconds,
+            "superseded": superseded_because(result.settings) is not None,
         }
         for result in results.values()
     )
@@ -120,14 +152,24 @@ def introduction(report: Report) -> list[str]:
         + (f" To run the rest: `{report.missing}`" if report.missing else "")
     ]
     if report.preset == "quick":
-        lines.append(f"The quick preset is not the paper's protocol. It cuts: {study.cuts}.")
+        lines.append(
+            f"The quick preset is not the paper's protocol. It cuts: {study.words('cuts')}."
+        )
+    for reason, count in report.superseded.items():
+        lines.append(
+            f"{count} stored rows are superseded and counted nowhere: {reason}. "
+            f"`goodprior study report {study.name} --superseded` shows them."
+        )
     if study.against:
         lines.append(
-            "Spreads are standard deviations over splits. Units are differences in combined "
-            "spreads, sqrt(ours² + paper²); ≠ marks cells more than one unit apart, or, where the "
-            "paper prints a spread of zero, apart in its printed digits."
+            "Spreads are standard deviations over splits. Low to high is Welch's 95 % interval for "
+            "ours minus the paper's, with the paper's splits taken for others than ours; ≠ marks "
+            "cells where it does not contain zero (or where digits differ, with a printed spread "
+            "of zero). R-hat is the worst of a cell's jobs, ESS the least, the temperature that of "
+            "the median weight of the median job. Cells with an R-hat above 1.1 (of one chain: an "
+            "ESS below 100) have not converged, and count neither for nor against agreement."
         )
-    return [*lines, study.remarks] if study.remarks else lines
+    return [*lines, *filter(None, [study.words("remarks")])]
 
 
 def write(report: Report, folder: Path) -> list[Path]:
@@ -140,9 +182,9 @@ def write(report: Report, folder: Path) -> list[Path]:
     page = html.render(
         "study_report.html",
         name=report.study.name,
-        title=report.study.title,
-        shows=report.study.shows,
-        introduction=introduction(report),
+        title=report.study.words("title"),
+        shows=report.study.words("shows"),
+        introduction=[*introduction(report), *re.split(r"\n\n|\n(?=- )", report.notes)],
         sections=report.sections,
         pictures=pictures,
     )

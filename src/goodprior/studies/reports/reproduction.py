@@ -1,6 +1,7 @@
-"""One Markdown page on all studies: what was run, and how it compares. Written by code only.
+"""The pages on the reproduction: one to see in a minute, and one for each study. Written by code.
 
-Explanations that only people can give stand in `results/<study>/notes.md` and are taken over.
+What only people can say stands in `results/`: verdicts in `claims.toml`, deviations from the paper
+in `deviations.md`, and explanations in each study's `notes.md`.
 """
 
 from pathlib import Path
@@ -9,85 +10,153 @@ import pandas as pd
 
 from goodprior import html
 from goodprior.studies.catalogue import MODULES, study
-from goodprior.studies.engine.store import Store
-from goodprior.studies.reports.report import Report, gather, introduction
-from goodprior.studies.reports.sections import WINS
+from goodprior.studies.engine.store import Result, Store
+from goodprior.studies.engine.study import Study
+from goodprior.studies.experiments import map as maximum
+from goodprior.studies.protocols import tables
+from goodprior.studies.reports import claims
+from goodprior.studies.reports.compare import MAX_RHAT, converged
+from goodprior.studies.reports.report import Report, divide, frame, gather, introduction
 
 HEAD = """# Reproduction
 
-What of the paper has been run again with this package, cell by cell. This page is written by
-`goodprior study reproduction` from `results/`; numbers in its tables are never typed, the remarks
-above them are. `goodprior study report STUDY` writes the report of one study, with all metrics,
-settings, versions and run times, to `results/<study>/report.html`.
+Written by `goodprior study reproduction` from `results/`: numbers are computed, verdicts and
+reasons are typed. A claim *holds* if its direction was seen beyond chance in converged runs of the
+paper's protocol, *in part* if in some of its cells or by another way of matching; it is *not seen*
+if such runs speak against it, and *undecided* otherwise.
 """
+# Figures that share a study: their data sets, and the methods that are theirs alone.
+PARTS = {
+    "map": {
+        "figure 17": (tables.CLASSIFICATION, maximum.METHODS[:3]),
+        "figure 19": (tables.REGRESSION, maximum.METHODS[:3]),
+    },
+    "convergence": {
+        "figure 22": (tables.REGRESSION, ()),
+        "figure 23": (tables.CLASSIFICATION, ()),
+    },
+}
 
 
-def page(results: Path) -> str:
-    """Return the page for a folder with one store per study."""
-    studies = {name: study(name) for name in MODULES}
-    reports = {
-        name: gather(one, Store(results / name, one.reuses)) for name, one in studies.items()
-    }
-    parts = [_part(report, results) for report in reports.values()]
-    return "\n".join([HEAD, _overview(reports), _overall(reports), *parts])
+def write_pages(results: Path, folder: Path) -> list[Path]:
+    """Write `index.md` and a page for each study; return the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = {"index": index(results)}
+    for name in MODULES:
+        one = study(name)
+        pages[name] = study_page(gather(one, Store(results / name, one.reuses)))
+    for name, text in pages.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    return [folder / f"{name}.md" for name in pages]
 
 
-def _overview(reports: dict[str, Report]) -> str:
-    names = ("study", "the paper's", "preset", "jobs finished", "of them with a matched prior")
-    lines = [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
-    for name, report in reports.items():
-        preset = report.preset if len(report.rows) else "not run"
-        anchor = f"[{name}](#{name})"
-        done = f"{report.done} of {report.planned}"
-        cells = (anchor, report.study.shows, preset, done, _matched(report.rows))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def _matched(rows: pd.DataFrame) -> str:
-    """How many jobs matched a prior, by each distance."""
-    if "distance" not in rows:
-        return ""
-    counts = rows["distance"].value_counts()
-    names = {"wasserstein": "critic"}
-    return ", ".join(f"{count} by {names.get(str(d), d)}" for d, count in counts.items())
-
-
-def _overall(reports: dict[str, Report]) -> str:
-    """In how many data sets the matched priors do better: one table over all that was run."""
-    found = [
-        table.assign(study=name, metric=caption.removesuffix(WINS), matching=section.title)
-        for name, report in reports.items()
-        for section in report.sections
-        for caption, table in section.tables
-        if caption.endswith(WINS)
+def index(results: Path) -> str:
+    """Return the page to see in a minute: five sentences, claims, coverage and deviations."""
+    deviations = results / "deviations.md"
+    parts = [
+        HEAD,
+        "\n".join(f"{i}. {sentence}" for i, sentence in enumerate(sentences(results), 1)) + "\n",
+        "## The paper's claims\n",
+        markdown_table(claims.table(results)) + "\n",
+        "## What of the paper has been run\n",
+        "Cells are combinations of data set, network and method; a cell is whole with all of the "
+        "paper's splits. Jobs by the critic are the paper's own protocol (or match nothing).\n",
+        markdown_table(coverage(results)) + "\n",
+        deviations.read_text(encoding="utf-8") if deviations.exists() else "",
     ]
-    if not found:
-        return "No pair of methods has been run on common splits yet.\n"
-    table = pd.concat(found, ignore_index=True)
-    first = ["study", "matching", "metric"]
-    table = table[[*first, *table.columns.drop(first)]]
-    words = (
-        "In how many data sets the first of a pair of methods is better, by the mean of paired "
-        "differences over splits; beyond two standard errors of that mean; and in the paper's "
-        "means, over the same data sets:\n"
-    )
-    return f"{words}\n{markdown_table(table)}\n"
+    return "\n".join(parts)
 
 
-def _part(report: Report, results: Path) -> str:
-    name = report.study.name
-    lines = [f"## {name}\n", f"{report.study.title}: the paper's {report.study.shows}.\n"]
-    lines += (
-        [f"{line}\n" for line in introduction(report)]
-        if len(report.rows)
-        else [f"Not run. To run it: `{report.missing}`\n"]
-    )
-    notes = results / name / "notes.md"
-    if notes.exists():
-        lines.append(notes.read_text(encoding="utf-8").strip() + "\n")
-    for section in report.sections[:-1]:  # without settings and versions, which the report has
-        lines.append(f"### {section.title}\n")
+def sentences(results: Path) -> list[str]:
+    """Return the five things to know first."""
+    stored: dict[str, Result] = {}
+    for name in MODULES:
+        stored |= Store(results / name).results()
+    current, old, _ = divide(stored)
+    rows, before = frame(current), frame(old)
+    ways = rows.get("distance", pd.Series(dtype=object)).value_counts()
+    typed = pd.Series([claim.verdict for claim in claims.read_claims(results)], dtype=object)
+    verdicts = ", ".join(f"{n} {verdict}" for verdict, n in typed.value_counts().items())
+    made = [r.provenance for r in current.values() if r.provenance]
+    cpus = ", ".join(sorted({p["cpu"] for p in made})) or "not recorded"
+    return [
+        f"Of the {len(typed)} claims below: {verdicts or 'none is listed'}.",
+        f"{len(current)} rows count, {int(ways.get('wasserstein', 0))} of them with a prior "
+        f"matched by the paper's critic and {int(ways.get('energy', 0))} by the energy distance; "
+        f"{len(old)} older rows are superseded: kept, marked, and used only where a claim says so.",
+        f"R-hat is above {MAX_RHAT} (or unknown) in {_restless(rows)} of the rows with chains that "
+        f"count, and in {_restless(before)} of the superseded ones; such cells are marked and "
+        "decide nothing.",
+        f"Rows that count were made on: {cpus} ({len(current) - len(made)} without a record of "
+        "commit, machine and data).",
+        "Intervals are Student's, of 95 %, over common splits or over data sets, one by one: of "
+        "twenty that should contain the truth one does not.",
+    ]
+
+
+def _restless(rows: pd.DataFrame) -> str:
+    if "burn_in" not in rows:
+        return "0 of 0"
+    chains = rows[rows["burn_in"].notna()]
+    return f"{int((~converged(chains)).sum())} of {len(chains)}"
+
+
+def coverage(results: Path) -> pd.DataFrame:
+    """Return for each table and figure of the paper how much of it has been run."""
+    found = []
+    for name in MODULES:
+        one = study(name)
+        current, old, _ = divide(Store(results / name, one.reuses).results())
+        own = len(current) + len(old) if one.run else None
+        for shows, (datasets, methods) in PARTS.get(name, {one.words("shows"): ((), ())}).items():
+            counts = _counts(one, datasets, methods, set(current), set(old))
+            counts |= {"all stored rows, with the quick preset's": own}
+            found.append({"the paper's": shows, "study": f"[{name}]({name}.md)", **counts})
+    return pd.DataFrame(found).astype(object)
+
+
+def _counts(
+    one: Study,
+    datasets: tuple[str, ...],
+    methods: tuple[str, ...],
+    current: set[str],
+    old: set[str],
+) -> dict[str, str | int | None]:
+    """Cells and jobs of the paper's preset, by its distance and by the energy distance."""
+    cells: dict[tuple[object, ...], list[bool]] = {}
+    jobs = [one.jobs(one.choose("paper", distance=d)) for d in ("wasserstein", "energy")]
+    critic = energy = superseded = 0
+    for job, other in zip(*jobs, strict=True):
+        settings = job.settings
+        if datasets and settings["dataset"] not in datasets:
+            continue
+        if methods and settings["method"] not in methods:
+            continue
+        done = job.hash in current
+        cell = tuple((k, str(v)) for k, v in settings.items() if k not in ("split", "seed"))
+        cells.setdefault(cell, []).append(done)
+        critic += done
+        energy += not done and other.hash in current
+        superseded += not done and bool({job.hash, other.hash} & old)
+    whole, touched = (sum(map(how, cells.values())) for how in (all, any))
+    return {
+        "cells whole / begun / all": f"{whole} / {touched} / {len(cells)}",
+        "jobs by the paper's protocol": f"{critic} of {sum(map(len, cells.values()))}",
+        "by the energy distance": energy,
+        "superseded": superseded,
+    }
+
+
+def study_page(report: Report) -> str:
+    """Return the page of one study: what was run, its notes, and all tables."""
+    lines = [
+        f"# {report.study.name}\n",
+        f"{report.study.words('title')}: the paper's {report.study.words('shows')}.\n",
+        *(f"{line}\n" for line in introduction(report)),
+        report.notes + "\n",
+    ]
+    for section in report.sections:
+        lines.append(f"## {section.title}\n")
         for caption, table in section.tables:
             lines += [f"{caption}\n", markdown_table(table) + "\n"]
     return "\n".join(lines)

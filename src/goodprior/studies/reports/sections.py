@@ -1,7 +1,6 @@
-"""The sections of a study's report: tables and figures for each distance, and provenance."""
+"""The sections of a study's report: tables and figures for each way of matching, and provenance."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -10,14 +9,21 @@ from goodprior.studies.engine.clock import duration
 from goodprior.studies.engine.store import Result
 from goodprior.studies.engine.study import DISTANCES, Against, Study
 from goodprior.studies.paper import table as paper_table
-from goodprior.studies.protocols.method_names import LABELS
-from goodprior.studies.reports.compare import agreement, beside, paired, ranks, wins
+from goodprior.studies.reports.compare import (
+    LEVEL,
+    agreement,
+    beside,
+    labelled,
+    paired,
+    ranks,
+    wins,
+)
 
-WINS = ": in how many data sets the first is better"  # ends the caption of such a table
 TITLES = {
     "wasserstein": "Matching by the paper's critic",
     "energy": "Matching by the energy distance (this package's default)",
 }
+PLACE = ("dataset", "split", "method", "depth", "seed", "study", "network", "rows", "distance")
 
 
 @dataclass
@@ -33,15 +39,22 @@ def sections(study: Study, rows: pd.DataFrame) -> list[Section]:
     """Return a section for each way of matching that occurs; unmatched rows belong to each."""
     if "distance" not in rows or rows["distance"].isna().all():
         return [_section(study, "Results", rows, "")]
-    found = [d for d in DISTANCES if (rows["distance"] == d).any()]
+    units = rows.get("pixels", pd.Series(None, rows.index, dtype=object))
+    units = units.fillna("standardised" if "network" in rows else "")
+    matched = rows["distance"].notna()
+    found = [
+        (distance, pixels)
+        for distance in DISTANCES
+        for pixels in dict.fromkeys(units[rows["distance"] == distance])
+    ]
     return [
         _section(
             study,
-            TITLES[distance],
-            rows[rows["distance"].isna() | (rows["distance"] == distance)],
-            f"-{distance}" if len(found) > 1 else "",
+            TITLES[distance] + (f", to a belief about {pixels} pixels" if pixels else ""),
+            rows[~matched | ((rows["distance"] == distance) & (units == pixels))],
+            f"-{distance}{f'-{pixels}' if pixels else ''}" if len(found) > 1 else "",
         )
-        for distance in found
+        for distance, pixels in found
     ]
 
 
@@ -50,16 +63,14 @@ def _section(study: Study, title: str, rows: pd.DataFrame, suffix: str) -> Secti
     for against in study.against:
         section.tables += _tables(study, rows, against)
     columns = [c for c in study.columns if c in rows]
-    keys = [k for k in study.keys if k in rows]
-    means = rows.groupby(keys, sort=False, dropna=False)[columns].mean(numeric_only=True)
-    count = rows.groupby(keys, sort=False, dropna=False).size().rename("n")
-    table = pd.concat([count, means], axis=1).reset_index()
-    if "method" in table:
-        table["method"] = table["method"].map(lambda m: LABELS.get(str(m), m))
+    groups = rows.groupby([k for k in study.keys if k in rows], sort=False, dropna=False)
+    table = pd.concat([groups.size().rename("n"), groups[columns].mean(numeric_only=True)], axis=1)
+    table = table.reset_index()
     if study.table is not None:
-        section.tables.append((study.title, study.table(rows)))
+        section.tables.append((study.words("title"), study.table(rows)))
     if columns:
-        section.tables.append(("Means over splits, all metrics", table))
+        means = labelled(table) if "method" in table else table
+        section.tables.append(("Means over splits, all metrics", means))
     section.figures = {f"{k}{suffix}": v for k, v in study.figures(rows).items()}
     return section
 
@@ -76,39 +87,58 @@ def _tables(study: Study, rows: pd.DataFrame, against: Against) -> list[tuple[st
     cells = beside(rows, against, study.keys)
     words = f"ours beside the paper's: {agreement(cells, rows)}"
     caption = words if against.table else "ours (the paper: figure)"
-    found = [(f"{against.name}, {caption}", cells)]
+    found = [(f"{against.name}, {caption}", _shown(cells, against))]
     if "sampler" not in study.keys and cells["method"].nunique() > 1:
         average = ranks(rows, against, study.keys).dropna(how="all").reset_index()
         found.append((f"{against.name}: average ranks over data sets and depths", average))
-    if study.pairs:
-        pairs = paired(rows, against, study.pairs)
-        if len(pairs):
-            better = "higher" if against.higher_is_better else "lower"
-            found.append((f"{against.name}, paired over splits ({better} is better)", pairs))
-            count = wins(pairs, against.higher_is_better)
-            found.append((f"{against.name}{WINS}", count))
+    pairs = paired(rows, against, study.pairs)
+    if len(pairs):
+        better = "higher" if against.higher_is_better else "lower"
+        chance = f"of {len(pairs)} intervals {(1 - LEVEL) * len(pairs):.1f} miss by chance"
+        words = f"{against.name}, paired over splits ({better} is better; {chance})"
+        found.append((words, _shown(pairs, against)))
+        words = f"{against.name}: in how many data sets the first is better"
+        found.append((words, wins(pairs, against.higher_is_better)))
     return found
 
 
+def _shown(table: pd.DataFrame, against: Against) -> pd.DataFrame:
+    """The table with one digit more than the paper's, and words for chains."""
+    numbers = ("ours", "spread", "paper", "paper_spread", "difference", "low", "high")
+    rounded = table.round(dict.fromkeys(numbers, against.decimals + 1))
+    chains = table["converged"].map({True: "", False: "not converged"})
+    return (
+        rounded.assign(converged=chains)
+        .rename(columns={"converged": "chains"})
+        .drop(columns="p", errors="ignore")
+    )
+
+
 def provenance(rows: pd.DataFrame, results: dict[str, Result]) -> Section:
-    """Return the section with settings, versions and run times."""
+    """Return the section with settings, versions, machines and run times."""
     settings = pd.DataFrame([dict(result.settings) for result in results.values()])
-    listed: list[dict[str, Any]] = []
-    for name in settings.columns.drop("study", errors="ignore"):
-        values = list(dict.fromkeys(settings[name].dropna()))
-        listed.append({"setting": name, "values": ", ".join(map(str, values))})
-    versions: dict[str, int] = {}
-    for result in results.values():
-        words = ", ".join(f"{k} {v}" for k, v in result.versions.items())
-        versions[words] = versions.get(words, 0) + 1
-    by = [c for c in ("dataset", "depth", "method", "sampler") if c in rows]
-    groups = rows.groupby(by or ["seed"], sort=False, dropna=False)["seconds"]
-    section = Section("Settings, versions and run times")
-    section.tables = [
-        ("Settings", pd.DataFrame(listed)),
-        ("Versions", pd.DataFrame({"versions": versions.keys(), "jobs": versions.values()})),
-    ]
-    times = groups.agg(["count", "mean", "sum"]).reset_index()
+    protocol = [c for c in settings if c not in PLACE and settings[c].notna().any()]
+    whose = [c for c in ("dataset", "network", "method") if c in settings]
+    listed = settings.groupby(protocol, sort=False, dropna=False)[whose].agg(
+        lambda names: ", ".join(map(str, dict.fromkeys(names)))
+    ) if protocol and whose else settings.drop_duplicates()  # fmt: skip
+    made = pd.DataFrame(
+        {
+            "versions": ", ".join(f"{k} {v}" for k, v in result.versions.items()),
+            "commit": str(result.provenance.get("commit") or "not recorded")[:10],
+            "CPU": result.provenance.get("cpu", "not recorded"),
+            "threads": result.provenance.get("threads"),
+            "data": str(result.provenance.get("data") or "")[:10],
+            "day": result.provenance.get("date", "")[:10],
+        }
+        for result in results.values()
+    )
+    by = [c for c in ("dataset", "depth", "method", "sampler") if c in rows] or ["seed"]
+    times = rows.groupby(by, sort=False, dropna=False)["seconds"].agg(["count", "mean", "sum"])
     total = duration(float(rows["seconds"].sum()))
-    section.tables.append((f"Seconds of a worker: {total} in all", times))
-    return section
+    tables = [
+        ("Settings, and whose they are", listed.reset_index(drop=not (protocol and whose))),
+        ("Made with", made.value_counts(dropna=False).rename("jobs").reset_index()),
+        (f"Seconds of a worker: {total} in all", times.reset_index()),
+    ]
+    return Section("Settings, versions and run times", tables)
