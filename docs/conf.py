@@ -1,0 +1,99 @@
+"""How the documentation is built: `make docs`."""
+
+import sys
+from importlib import metadata
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
+
+import api_pages  # noqa: E402
+
+project = "goodprior"
+author = "The goodprior maintainers"
+copyright = author
+try:
+    release = metadata.version("goodprior")
+except metadata.PackageNotFoundError:  # built from a source tree
+    from goodprior import __version__ as release
+version = release
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "_templates", "gallery/**/*.ipynb", "gallery/*.ipynb"]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+templates_path = ["_templates"]
+default_role = "code"
+nitpicky = False
+suppress_warnings = ["config.cache"]  # sphinx_gallery_conf holds a function
+
+# Prose
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+# Reference
+autosummary_generate = True
+autosummary_imported_members = False
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_default_options = {
+    "members": True,
+    # Members of these classes, and of classes above them, are not ours to document.
+    "inherited-members": "BaseEstimator,RegressorMixin,ClassifierMixin,MultiOutputMixin,"
+    "Module,Protocol,tuple,Exception,Kernel,ABC",
+}
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+api_pages.write(HERE / "api")
+
+
+def forget_compiled_programs(gallery_conf, name):
+    """Between two examples: compiled programs hold memory maps, of which there are only so many."""
+    import jax
+
+    jax.clear_caches()
+
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples/gallery"],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"/plot_",
+    "reset_modules": ("matplotlib", forget_compiled_programs),
+    "matplotlib_animations": False,
+    "remove_config_comments": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 0,
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": False,
+    "only_warn_on_example_error": False,
+    "show_signature": False,
+    "image_srcset": ["2x"],
+}
+
+# Pages
+html_theme = "pydata_sphinx_theme"
+html_title = "goodprior"
+html_static_path = ["_static"]
+html_css_files = ["goodprior.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "navbar_align": "left",
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 6,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+}
+html_sidebars = {"index": [], "install": [], "cite": [], "changelog": []}
