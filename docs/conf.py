@@ -42,6 +42,7 @@ myst_heading_anchors = 3
 # Reference
 autosummary_generate = True
 autosummary_imported_members = False
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_default_options = {
@@ -53,6 +54,24 @@ autodoc_default_options = {
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 api_pages.write(HERE / "api")
+
+
+METADATA_METHODS = (
+    "get_metadata_routing",
+    "set_fit_request",
+    "set_predict_request",
+    "set_score_request",
+)
+
+
+def skip_what_scikit_learn_adds(app, what, name, obj, skip, options):
+    """Methods that scikit-learn writes into every estimator, with references to its own pages."""
+    return True if name in METADATA_METHODS else skip
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.connect("autodoc-skip-member", skip_what_scikit_learn_adds)
 
 
 def forget_compiled_programs(gallery_conf, name):
@@ -96,4 +115,7 @@ html_theme_options = {
     "footer_end": [],
     "pygments_light_style": "tango",
 }
-html_sidebars = {"index": [], "install": [], "cite": [], "changelog": []}
+# Pages that are alone in their section have nothing to show beside them.
+ALONE = ("index", "install", "quickstart", "choose", "comparison", "method", "reproduction")
+ALONE += ("speed", "faq", "glossary", "cite", "changelog", "sg_execution_times")
+html_sidebars = {page: [] for page in ALONE}

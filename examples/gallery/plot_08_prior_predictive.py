@@ -29,9 +29,7 @@ for column, (name, belief) in zip(axes.T, beliefs.items(), strict=True):
     functions = model.sample_prior(hours, 400)
     possible = np.mean((functions > 5).all(axis=1) & (functions < 35).all(axis=1))
     turns = (np.diff(np.sign(np.diff(functions, axis=1)), axis=1) != 0).sum(axis=1)
-    print(
-        f"{name}: {possible:.0%} stay within 5 to 35 degrees; median of {np.median(turns):.0f} turns"
-    )
+    print(f"{name}: {possible:.0%} stay within 5 to 35 degrees, {np.median(turns):.0f} turns")
     column[0].axhspan(5, 35, color="grey", alpha=0.15, lw=0)
     column[0].plot(hours["hour"], functions[:8].T, color="#009e73", lw=0.9)
     column[0].set(title=name, ylim=(-30, 70), xlabel="hour")

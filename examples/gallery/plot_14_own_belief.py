@@ -63,7 +63,7 @@ posterior = gp.sample_posterior(
     gp.Gaussian(0.25**2),
     X,
     y,
-    sampler=gp.NUTS(burn_in=200, thinning=2),
+    sampler=gp.MCLMC(),
     chains=4,
     draws=25,
     key=key_sample,
