@@ -23,8 +23,8 @@ lint: $(VENV)/.installed-dev
 # The site, in build/docs. Pictures of the gallery are kept between builds: an example runs again when
 # it has changed, or after `make clean`.
 docs: $(VENV)/.installed-docs
-	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
-	@echo "build/docs/index.html"
+	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
+	$(BIN)/python docs/check_links.py build/docs
 
 install: $(VENV)/.installed
 

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -113,7 +114,16 @@ def test_the_gallery_has_its_examples():
 
 def test_every_public_name_is_in_the_reference(monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS))
-    import api_pages
-
-    listed = {entry for entries in api_pages.public_names().values() for entry in entries}
+    names = import_module("api_pages").public_names()
+    listed = {entry for entries in names.values() for entry in entries}
     assert {f"goodprior.{one}" for one in goodprior.__all__} - listed == {"goodprior.__version__"}
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
+    broken_links = import_module("check_links").broken_links
+    (tmp_path / "a.html").write_text('<p id="x"><a href="b.html#y">b</a><a href="#x">here</a></p>')
+    (tmp_path / "b.html").write_text('<a href="https://elsewhere.org">e</a><img src="c.png">')
+    assert broken_links(tmp_path) == ["a.html -> b.html#y", "b.html -> c.png"]
+    (tmp_path / "b.html").write_text('<p id="y">here</p>')
+    assert broken_links(tmp_path) == []
