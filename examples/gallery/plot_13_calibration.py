@@ -54,9 +54,10 @@ left.set(xlabel="level of the interval", ylabel="share of new rows inside", titl
 left.legend()
 right.plot(said, seen, "o-", color="#009e73")
 right.set(xlabel="predicted probability", ylabel="how often it was so", title="classification")
+right.set(xlim=(-0.05, 1.25), ylim=(-0.1, 1.1))
 counts = np.histogram(chance, np.linspace(0, 1, 6))[0]
 for x, share, count in zip(said, seen, counts[counts > 0], strict=True):
     right.annotate(
-        f"{count} rows", (x, share), (4, -12), textcoords="offset points", fontsize="small"
+        f"{count} rows", (x, share), (6, -10), textcoords="offset points", fontsize="small"
     )
 plt.show()

@@ -2,8 +2,8 @@
 Four ways to the posterior
 ==========================
 
-The same belief, the same prior, the same rows: sampled, approximated by a Gaussian around the mode,
-and what people use otherwise. Look at the gap.
+The same rows: sampled in two ways under the same belief, and what people use otherwise: the mode
+alone, and an ensemble. Look at the gap.
 """
 
 import time
@@ -20,7 +20,7 @@ grid = np.linspace(-3.5, 3.5, 120)[:, None]
 belief = {"lengthscale": 0.8, "amplitude": 1}
 methods = {
     "sghmc": {"belief": belief, "likelihood": "gaussian", "chains": 4, "draws": 25},
-    "laplace": {"belief": belief},
+    "mclmc": {"belief": belief, "likelihood": "gaussian", "chains": 4, "draws": 25},
     "map": {"belief": belief, "likelihood": "gaussian"},
     "ensemble": {},
 }

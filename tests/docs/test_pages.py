@@ -4,8 +4,8 @@ import re
 import shlex
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-import click
 import numpy as np
 import pytest
 import typer
@@ -67,8 +67,9 @@ def test_the_commands_of_a_page_parse(words, tmp_path, monkeypatch):
     for word in words:
         if Path(word).suffix in {".csv", ".safetensors"}:
             Path(word).touch()
-    command, rest = typer.main.get_command(app), list(words)
-    while isinstance(command, click.Group) or hasattr(command, "commands"):
+    command: Any = typer.main.get_command(app)
+    rest = list(words)
+    while hasattr(command, "commands"):
         command = command.commands[rest.pop(0)]
     command.make_context("goodprior", rest)
 
