@@ -74,4 +74,4 @@ test-oldest:
 	  tests/test_cli.py tests/commands tests/estimators tests/inference tests/pipeline tests/storage
 
 clean:
-	rm -rf $(VENV) $(VENV)-peers build dist .ruff_cache docs/api docs/gallery docs/sg_execution_times.rst
+	rm -rf $(VENV) $(VENV)-peers build dist .ruff_cache docs/api docs/gallery

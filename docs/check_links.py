@@ -29,7 +29,7 @@ class Page(HTMLParser):
 
 def broken_links(site: Path) -> list[str]:
     """What leads nowhere: `page -> link`."""
-    files = sorted(site.rglob("*.html"))
+    files = sorted(path for path in site.rglob("*.html") if "_static" not in path.parts)
     pages = {path.resolve(): Page(path.read_text(encoding="utf-8")) for path in files}
     found = []
     for path, page in pages.items():

@@ -22,7 +22,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
-    "sphinx.ext.viewcode",
     "numpydoc",
     "myst_parser",
     "sphinx_design",
@@ -95,6 +94,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": False,
     "only_warn_on_example_error": False,
     "show_signature": False,
+    "write_computation_times": False,
     "image_srcset": ["2x"],
 }
 
@@ -117,5 +117,5 @@ html_theme_options = {
 }
 # Pages that are alone in their section have nothing to show beside them.
 ALONE = ("index", "install", "quickstart", "choose", "comparison", "method", "reproduction")
-ALONE += ("speed", "faq", "glossary", "cite", "changelog", "sg_execution_times")
+ALONE += ("speed", "faq", "glossary", "cite", "changelog")
 html_sidebars = {page: [] for page in ALONE}

@@ -19,7 +19,7 @@ grid = np.stack(np.meshgrid(axis, axis), axis=-1)
 # %%
 # Four beliefs. With a long lengthscale the boundary is straight; with a small amplitude the
 # classifier is never sure. Away from the data all of them should come back to even odds, and they
-# do so within about one lengthscale.
+# do so within a lengthscale or two.
 
 figure, axes = plt.subplots(2, 2, figsize=(8.5, 7.2), layout="constrained")
 for row, amplitude in zip(axes, (1.0, 5.0), strict=True):
