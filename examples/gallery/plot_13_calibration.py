@@ -42,7 +42,8 @@ seen, said = calibration_curve(y_test, chance, n_bins=5, strategy="uniform")
 print(f"accuracy {classifier.score(X_test, y_test):.3f}")
 
 # %%
-# Curves on the diagonal are calibrated; below it, too sure.
+# Curves on the diagonal are calibrated. On the left, below it is too sure. On the right, a curve
+# that is steeper than the diagonal is not sure enough; mind how few rows are in the middle.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
 for ax in (left, right):
