@@ -63,7 +63,7 @@ posterior = gp.sample_posterior(
     gp.Gaussian(0.25**2),
     X,
     y,
-    sampler=gp.MCLMC(),
+    sampler=gp.MCLMC(thinning=40),
     chains=4,
     draws=25,
     key=key_sample,
