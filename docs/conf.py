@@ -21,7 +21,6 @@ version = release
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "myst_parser",
     "sphinx_design",
@@ -35,7 +34,7 @@ nitpicky = False
 suppress_warnings = ["config.cache"]  # sphinx_gallery_conf holds a function
 
 # Prose
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 # Reference
