@@ -1,5 +1,6 @@
 """How the documentation is built: `make docs`."""
 
+import re
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -30,8 +31,6 @@ exclude_patterns = ["_build", "_templates", "gallery/**/*.ipynb", "gallery/*.ipy
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 templates_path = ["_templates"]
 default_role = "code"
-nitpicky = False
-suppress_warnings = ["config.cache"]  # sphinx_gallery_conf holds a function
 
 # Prose
 myst_enable_extensions = ["colon_fence", "deflist"]
@@ -54,17 +53,10 @@ numpydoc_class_members_toctree = False
 api_pages.write(HERE / "api")
 
 
-METADATA_METHODS = (
-    "get_metadata_routing",
-    "set_fit_request",
-    "set_predict_request",
-    "set_score_request",
-)
-
-
 def skip_what_scikit_learn_adds(app, what, name, obj, skip, options):
     """Methods that scikit-learn writes into every estimator, with references to its own pages."""
-    return True if name in METADATA_METHODS else skip
+    routing = name == "get_metadata_routing" or re.fullmatch("set_.*_request", name)
+    return True if routing else skip
 
 
 def setup(app):
@@ -72,18 +64,11 @@ def setup(app):
     app.connect("autodoc-skip-member", skip_what_scikit_learn_adds)
 
 
-def forget_compiled_programs(gallery_conf, name):
-    """Between two examples: compiled programs hold memory maps, of which there are only so many."""
-    import jax
-
-    jax.clear_caches()
-
-
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples/gallery"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"/plot_",
-    "reset_modules": ("matplotlib", forget_compiled_programs),
+    "reset_modules": ("matplotlib", "between_examples.forget_compiled_programs"),
     "matplotlib_animations": False,
     "remove_config_comments": True,
     "download_all_examples": False,
