@@ -33,10 +33,10 @@ print(arviz_stats.loo(tree))
 
 # %%
 # Weights of a network have symmetries, so chains need not agree on them. Function values should be
-# looked at: the group `probe` has them at some training inputs, traced along the chains (and the
-# log variance of the noise after each of them).
+# looked at: the group `probe` has them at some training inputs, traced along the chains (and behind
+# them the log variances of the noise).
 
-print(arviz_stats.summary(tree, group="probe", coords={"function_dim_0": [0, 2, 4, 6]}))
+print(arviz_stats.summary(tree, group="probe", coords={"function_dim_0": [0, 1, 2, 3]}))
 
 # %%
 # Traces and ranks of one function value. Ranks of chains that agree are uniform.

@@ -87,12 +87,19 @@ def test_links_to_files_lead_somewhere(page):
 def _warnings():
     """All that diagnostics can say, of reports in which everything is wrong."""
     bad = {"temperature_50": 0.3, "kinetic_temperature": 72.0, "divergences": 3}
-    many = np.array([1.2, 1.0])
+    many, few = np.array([1.2, 1.0]), np.array([40.0, 500.0])
     for chains, error in ((4, 0.0034), (1, 1e-6)):
-        report = SamplerReport(
-            "any", 10, 1.0, 0.1, energy_error=error, energy_error_asked=5e-4, **bad
-        )
-        yield from Diagnostics(many, np.array([40.0, 400.0]), many, report, chains).warnings
+        errors = {"energy_error": error, "energy_error_asked": 5e-4}
+        report = SamplerReport("any", 10, 1.0, 0.1, **bad, **errors)
+        yield from Diagnostics(
+            rhat=many,
+            ess=few,
+            ess_tail=few,
+            mcse=many,
+            is_noise=np.array([False, True]),
+            sampler=report,
+            chains=chains,
+        ).warnings
 
 
 @pytest.mark.parametrize("text", [*_warnings()])
