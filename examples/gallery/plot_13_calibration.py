@@ -12,7 +12,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import train_test_split
 
-from goodprior import BNNClassifier, BNNRegressor
+from goodprior import BNNClassifier, BNNRegressor, Ensemble
 
 # %%
 # Regression: the share of new rows inside central intervals of each level.
@@ -21,9 +21,12 @@ X, y = load_diabetes(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
 levels = np.linspace(0.05, 0.95, 19)
 shares = {}
-for method in ("sghmc", "ensemble", "map"):
-    sampled = {"chains": 4, "draws": 25} if method == "sghmc" else {}
-    model = BNNRegressor(method=method, random_state=0, **sampled)
+models = {
+    "sghmc": BNNRegressor(method="sghmc", chains=4, draws=25, random_state=0),
+    "ensemble": BNNRegressor(method=Ensemble(members=5, weight_decay=1e-3), random_state=0),
+    "map": BNNRegressor(method="map", random_state=0),
+}
+for method, model in models.items():
     model.fit(X_train, y_train)
     shares[method] = []
     for level in levels:
