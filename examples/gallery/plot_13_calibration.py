@@ -12,7 +12,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import train_test_split
 
-from goodprior import BNNClassifier, BNNRegressor, Ensemble
+from goodprior import BNNClassifier, BNNRegressor
 
 # %%
 # Regression: the share of new rows inside central intervals of each level.
@@ -23,7 +23,6 @@ levels = np.linspace(0.05, 0.95, 19)
 shares = {}
 models = {
     "sghmc": BNNRegressor(method="sghmc", chains=4, draws=25, random_state=0),
-    "ensemble": BNNRegressor(method=Ensemble(members=5, weight_decay=1e-3), random_state=0),
     "map": BNNRegressor(method="map", random_state=0),
 }
 for method, model in models.items():
@@ -51,7 +50,7 @@ print(f"accuracy {classifier.score(X_test, y_test):.3f}")
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
 for ax in (left, right):
     ax.plot([0, 1], [0, 1], color="black", lw=0.8)
-for (method, share), colour in zip(shares.items(), ("#009e73", "#cc79a7", "#7f7f7f"), strict=True):
+for (method, share), colour in zip(shares.items(), ("#009e73", "#7f7f7f"), strict=True):
     left.plot(levels, share, color=colour, label=method)
     print(f"{method}: 90 % intervals hold {share[-2]:.0%}")
 left.set(xlabel="level of the interval", ylabel="share of new rows inside", title="regression")

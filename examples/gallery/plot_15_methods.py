@@ -26,8 +26,8 @@ models = {
 
 # %%
 # A setting that a method has no use for is an error: an ensemble has no belief, and learns a noise
-# that depends on the inputs. (Without a `weight_decay` it chooses one by validation, which takes
-# longer.)
+# that depends on the inputs. How far its members agree depends on the weight decay; without one it
+# is chosen by validation, which takes longer.
 
 figure, axes = plt.subplots(2, 2, figsize=(9, 6), sharex=True, sharey=True, layout="constrained")
 for ax, (name, model) in zip(axes.flat, models.items(), strict=True):
