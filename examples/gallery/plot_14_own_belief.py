@@ -2,10 +2,9 @@
 A belief of one's own
 =====================
 
-"It never falls" is nothing that a Gaussian process can say. (For smooth functions there is a word for
-it, `monotone`; these have steps.) A belief is any object with
-`sample(key, x, n)`; a network is any equinox module. Here both are written for the purpose: a
-growth curve measured twelve times.
+"It never falls" is nothing that a Gaussian process can say. (For smooth functions there is a word
+for it, `monotone`; these have steps.) A belief is any object with `sample(key, x, n)`; a network is
+any equinox module. Here both are written for the purpose: a growth curve measured twelve times.
 """
 
 import equinox as eqx
