@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test test-slow lint install bench clean
+.PHONY: demo test test-slow lint docs install bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/goodprior demo
@@ -20,6 +20,12 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 
+# The site, in build/docs. Pictures of the gallery are kept between builds: an example runs again when
+# it has changed, or after `make clean`.
+docs: $(VENV)/.installed-docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
+	$(BIN)/python docs/check_links.py build/docs
+
 install: $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml
@@ -30,6 +36,11 @@ $(VENV)/.installed: pyproject.toml
 $(VENV)/.installed-dev: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	touch $@ $(VENV)/.installed
 
 bench: $(VENV)/.installed $(VENV)-peers/.installed
@@ -63,4 +74,4 @@ test-oldest:
 	  tests/test_cli.py tests/commands tests/estimators tests/inference tests/pipeline tests/storage
 
 clean:
-	rm -rf $(VENV) $(VENV)-peers build dist .ruff_cache
+	rm -rf $(VENV) $(VENV)-peers build dist .ruff_cache docs/api docs/gallery
