@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import jax
+from joblib import cpu_count
 
 
 def use_all_cores(cores: int | None = None) -> int:
@@ -30,7 +31,7 @@ def use_all_cores(cores: int | None = None) -> int:
     >>> use_all_cores() >= 1
     True
     """
-    wanted = cores or len(os.sched_getaffinity(0))
+    wanted = cores or cpu_count()
     with suppress(RuntimeError):  # JAX is running already, or XLA_FLAGS has said how many
         jax.config.update("jax_num_cpu_devices", wanted)
     return jax.local_device_count()

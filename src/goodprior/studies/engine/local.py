@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
+from joblib import cpu_count
+
 from goodprior.studies.engine.attempt import one_thread
 
 
@@ -26,7 +28,7 @@ class Local:
     shares_files = True
 
     def __init__(self, workers: int | None = None):
-        self.workers = workers or len(os.sched_getaffinity(0))
+        self.workers = workers or cpu_count()
         self.in_flight: int | None = self.workers
 
     @contextmanager
