@@ -29,6 +29,7 @@ ORDER = [
     "estimators",
     "demos",
     "studies",
+    "studio",
     "commands",
     "cli",
 ]

@@ -2,7 +2,7 @@
 
 The subpackages, in the order in which data flows: `networks`, `data`, `beliefs`, `priors`,
 `matching`, `inference`, `evaluation`, `baselines`, `storage`, `pipeline`, `plots`, `estimators`,
-`demos`, `studies`, `commands`.
+`demos`, `studies`, `studio`, `commands`.
 """
 
 from importlib import import_module
@@ -22,6 +22,7 @@ _ROOMS = {
         "Grid",
         "HierarchicalGP",
         "MeasurementSet",
+        "Mixture",
         "Near",
         "Rows",
         "Stacked",
@@ -34,6 +35,7 @@ _ROOMS = {
         "periodic",
         "rational_quadratic",
         "rbf",
+        "read_belief",
         "rows_and_box",
     ),
     "distributions": ("Fixed", "LogNormal"),

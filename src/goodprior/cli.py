@@ -6,6 +6,7 @@ from goodprior.commands.demo import demo
 from goodprior.commands.fit import fit
 from goodprior.commands.predict import predict
 from goodprior.commands.show import show
+from goodprior.commands.studio import studio
 from goodprior.commands.study import app as study
 
 app = typer.Typer(
@@ -13,7 +14,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (fit, predict, show, demo):
+for command in (fit, predict, show, demo, studio):
     app.command()(command)
 app.add_typer(study, name="study")
 

@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -11,6 +12,32 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 LOG_EVERY = 10.0  # seconds between two log lines
 
 Tracker = Callable[[int, int, str], None]
+Listener = Callable[[str, int, int, str], None]
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Let a function of (task, done, in all, a few words) see all progress in this thread.
+
+    Nothing is printed meanwhile.
+
+    Parameters
+    ----------
+    listener
+        Called wherever a bar would move.
+
+    Examples
+    --------
+    >>> with listening(print), tracking("matching") as track:
+    ...     track(1, 10, "step 1")
+    matching 1 10 step 1
+    """
+    before = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
 
 
 @contextmanager
@@ -34,7 +61,10 @@ def tracking(task: str, *, quiet: bool = False) -> Iterator[Tracker]:
     >>> with tracking("matching", quiet=True) as track:
     ...     track(1, 10, "step 1")
     """
-    if quiet:
+    listener = _listener.get()
+    if listener is not None:
+        yield lambda done, total, words: listener(task, done, total, words)
+    elif quiet:
         yield lambda done, total, words: None
     elif sys.stderr.isatty():
         columns = (

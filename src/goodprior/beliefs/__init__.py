@@ -5,6 +5,7 @@ A belief is anything with `sample(key, x, n)`; `GaussianProcess` over a kernel i
 
 from goodprior.beliefs.as_terms import as_terms
 from goodprior.beliefs.base import Belief
+from goodprior.beliefs.file import StoredBelief, belief_from_json, read_belief
 from goodprior.beliefs.fit import fit_belief
 from goodprior.beliefs.fit_kernel import fit_kernel
 from goodprior.beliefs.gaussian_process import GaussianProcess
@@ -28,6 +29,7 @@ from goodprior.beliefs.measurement import (
     Rows,
     rows_and_box,
 )
+from goodprior.beliefs.mixture import Mixture
 from goodprior.beliefs.monotone import Monotone
 from goodprior.beliefs.stacked import Stacked
 from goodprior.beliefs.terms import About, Factor, SumOfTerms, Term
@@ -44,13 +46,16 @@ __all__ = [
     "KernelNetwork",
     "MeasurementSet",
     "Mix",
+    "Mixture",
     "Monotone",
     "Near",
     "Rows",
     "Stacked",
+    "StoredBelief",
     "SumOfTerms",
     "Term",
     "as_terms",
+    "belief_from_json",
     "fit_belief",
     "fit_kernel",
     "kernel_network",
@@ -60,5 +65,6 @@ __all__ = [
     "periodic",
     "rational_quadratic",
     "rbf",
+    "read_belief",
     "rows_and_box",
 ]

@@ -16,6 +16,7 @@ from goodprior.beliefs.fit import fit_belief
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.beliefs.hierarchical import HierarchicalGP
 from goodprior.beliefs.kernels import KERNELS
+from goodprior.beliefs.mixture_table import parse_mixture
 from goodprior.beliefs.monotone import Monotone
 from goodprior.beliefs.monotone_table import parse_monotone
 from goodprior.beliefs.table import ADJECTIVES, ParsedTerm, parse_term
@@ -68,7 +69,8 @@ def parse_belief(
         (`similar`, `unrelated` or a correlation); `monotone`, a column along which functions are
         `increasing` or `decreasing`; `curves`, a table of examples (points and a column for each
         curve) from which kernel, lengthscale and amplitude are learned; and for the kernel
-        `periodic` `period` and `decay`, the length over which a season changes.
+        `periodic` `period` and `decay`, the length over which a season changes. One of several
+        beliefs, by chance, is `{"mixture": [...], "weights": [...]}`.
     scaling : Scaling
         Means and standard deviations of the columns and the target.
     names : sequence of str
@@ -102,6 +104,11 @@ def parse_belief(
         return ParsedBelief(spec, f"The belief that was given, in standard units: {spec!r}")
     if images:
         return _image_belief(spec, context)
+    if isinstance(spec, Mapping) and "mixture" in spec:
+        settings: dict[str, Any] = {"task": task, "outputs": outputs}
+        return ParsedBelief(
+            *parse_mixture(spec, lambda one: parse_belief(one, scaling, names, **settings))
+        )
     if isinstance(spec, Mapping):
         return _from_table(spec, context)
     if isinstance(spec, list | tuple) and len(spec) > 1:
@@ -277,6 +284,9 @@ def amplitudes_of(spec: object) -> list[float]:
     """The amplitudes that a specification names, one or one for each target, in their units."""
     if isinstance(spec, Mapping) and "curves" in spec:
         return [learn_curves(spec["curves"]).amplitude]
+    if isinstance(spec, Mapping) and "mixture" in spec:
+        squares = [value**2 for part in spec["mixture"] for value in amplitudes_of(part)]
+        return [float(np.mean(squares)) ** 0.5] if squares else []
     if isinstance(spec, Mapping) and "amplitude" in spec:
         given = spec["amplitude"]
         each = [given] if np.ndim(given) == 0 else list(given)

@@ -31,6 +31,7 @@ def fit(
     target: options.Target,
     prior: options.Prior = PriorName.GPI_G,
     belief: options.Belief = None,
+    belief_file: options.BeliefFile = None,
     task: options.Task = TaskName.AUTO,
     method: options.Method = MethodName.SGHMC,
     drop: options.Drop = None,
@@ -63,7 +64,7 @@ def fit(
     with report_errors(f"stopped; {kept}"), report_warnings() as warned:
         settings: dict[str, Any] = {
             "prior": prior.value,
-            "belief": _belief_of(belief),
+            **_belief_of(belief, belief_file),
             "method": method.value,
             "budget": budget,
             "random_state": seed,
@@ -72,6 +73,7 @@ def fit(
             **({} if draws is None else {"draws": draws}),
         }
         table = read_training_table(data, target, drop or [], impute, task.value)
+        _standardise_noise(settings, table)
         say(describe_table(table))
         if quick:
             say(f"--quick, for a first look only: {_describe_quick(method)}")
@@ -85,14 +87,31 @@ def fit(
             print_json(result)
 
 
-def _belief_of(text: str | None) -> str | dict[str, Any] | list[Any] | None:
-    """The value of `--belief` as the estimators take it."""
+def _belief_of(text: str | None, file: Path | None) -> dict[str, Any]:
+    """The value of `--belief` as the estimators take it, or what `--belief-file` holds."""
+    from goodprior.beliefs.file import read_belief
     from goodprior.beliefs.text import belief_from_text
 
-    if text is None:
-        return None
+    if text is not None and file is not None:
+        raise typer.BadParameter("give one of --belief and --belief-file, not both")
+    if file is not None:
+        with wrong_option("--belief-file"):
+            stored = read_belief(file)
+        return {"belief": stored.spec} | ({} if stored.noise is None else {"noise": stored.noise})
     with wrong_option("--belief"):
-        return _with_curves(belief_from_text(text))
+        return {"belief": None if text is None else _with_curves(belief_from_text(text))}
+
+
+def _standardise_noise(settings: dict[str, Any], table: "TrainingTable") -> None:
+    """Put a noise in the target's units as the variance of standardised targets."""
+    import numpy as np
+
+    noise = settings.pop("noise", None)
+    if noise is None:
+        return
+    if table.task != "regression" or len(table.names) > 1:
+        raise ValueError("the belief file has a noise, which is for one target that is a number")
+    settings["noise_variance"] = float((noise / np.std(table.targets)) ** 2)
 
 
 def _with_curves(spec: Any) -> Any:

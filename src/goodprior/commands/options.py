@@ -71,6 +71,14 @@ Belief = Annotated[
         "curves=EXAMPLES.csv, and sums of these with +."
     ),
 ]
+BeliefFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="A JSON file with a belief, as `goodprior studio` saves it, in place of --belief.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
 Task = Annotated[TaskName, typer.Option(help="auto: text and few whole numbers are classes.")]
 Method = Annotated[
     MethodName,

@@ -19,6 +19,7 @@ from goodprior.beliefs import (
     Grid,
     HierarchicalGP,
     Mix,
+    Mixture,
     Monotone,
     Near,
     Rows,
@@ -90,6 +91,7 @@ _GOODPRIOR: tuple[type, ...] = (
     *(
         GaussianProcess,
         HierarchicalGP,
+        Mixture,
         Stacked,
         Radial,
         KernelNetwork,
