@@ -66,11 +66,6 @@ class HierarchicalPrior(Prior):
             `gibbs`, `marginal` or `noncentred`.
         refresh_every : int, optional
             Of the Gibbs form; by default that of this prior, or 100 if it has none.
-
-        Returns
-        -------
-        HierarchicalPrior
-            A prior of the form's class.
         """
         checks.one_of("form", form, get_args(Form))
         if form == "gibbs":
@@ -119,8 +114,7 @@ class HierarchicalPrior(Prior):
         Draws of a heavy-tailed variance can be so large that a chain does not find back.
         """
         key_units, key_variances = jax.random.split(key)
-        ones = jnp.ones(len(self.architecture.parameters))
-        return self.refresh(key_variances, self._latent(self.architecture.normal(key_units), ones))
+        return self.refresh(key_variances, self.latent_of(self.architecture.normal(key_units)))
 
     def scale_penalty(self) -> Float[Array, ""]:
         """Squared log shapes, ten times, and squared log rates, summed.
