@@ -226,9 +226,9 @@ def test_classes_are_told_by_themselves(folder):
 
 def test_curves_are_read_from_the_file_that_the_belief_names(folder):
     (folder / "curves.csv").write_text("age,first,second\n1,2,3\n2,4,5.5\n")
-    found = fit._belief_of("trend + curves=curves.csv")
+    found = fit._belief_of("trend + curves=curves.csv", None)
     table = {"age": [1, 2], "first": [2, 4], "second": [3.0, 5.5]}
-    assert found == ["trend", {"curves": table}]
+    assert found == {"belief": ["trend", {"curves": table}]}
 
 
 class TwoTargets:

@@ -1,7 +1,6 @@
 """Pages: whatever stands in names, settings and captions, only the templates make HTML."""
 
 import re
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +12,7 @@ from goodprior.commands.model_file import ModelFile
 from goodprior.commands.report import report_page
 from goodprior.data.table.encode import Columns
 from goodprior.studies.catalogue import study
+from goodprior.studies.engine.study import Study
 from goodprior.studies.reports import report as study_report
 from goodprior.studies.reports.sections import Section
 
@@ -53,12 +53,13 @@ def test_a_model_report_escapes_columns_settings_and_warnings():
     assert "worst R-hat" in page
 
 
-def test_a_study_report_escapes_captions_columns_and_cells(tmp_path):
+def test_a_study_report_escapes_captions_columns_and_cells(tmp_path, monkeypatch):
     table = pd.DataFrame({HOSTILE: [HOSTILE, QUOTED], "differs": [True, False]})
     section = Section(HOSTILE, tables=[(f"`{HOSTILE}`", table)])
-    one = replace(study("banana"), title=HOSTILE, remarks=f"{HOSTILE} `a & b`")
+    said = {"title": HOSTILE, "remarks": f"{HOSTILE} `a & b`"}
+    monkeypatch.setattr(Study, "words", lambda self, about: said.get(about, ""))
     rows = pd.DataFrame({"a": [1.0]})
-    report = study_report.Report(one, "quick", 1, 2, rows, [section], HOSTILE)
+    report = study_report.Report(study("banana"), "quick", 1, 2, rows, [section], HOSTILE, {})
     study_report.write(report, tmp_path)
     page = (tmp_path / "report.html").read_text()
     # Title, command of the introduction, remarks, section, caption, heading and cell.

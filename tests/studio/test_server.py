@@ -151,8 +151,11 @@ def test_the_command_prints_the_address_and_ends_with_ctrl_c_while_it_computes(c
     connection.request("POST", f"{address.path}api/network", body, kind)
     time.sleep(1.5)  # it is matching now
     process.send_signal(signal.SIGINT)
-    rest, errors = process.communicate(timeout=30)
-    connection.close()
+    try:
+        rest, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        connection.close()
     assert process.returncode == 0
     assert "stopped" in rest
     assert errors == ""

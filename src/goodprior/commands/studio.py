@@ -1,6 +1,7 @@
 """`goodprior studio`: shape a belief in the browser."""
 
 import os
+import signal
 import sys
 import webbrowser
 from pathlib import Path
@@ -48,6 +49,7 @@ def studio(
         server = Server(make_studio, port)
     except OSError as error:
         raise typer.BadParameter(f"{port}: {error.strerror}", param_hint="--port") from None
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
     try:
         typer.echo(f"studio: {server.address}\n(Ctrl-C ends it)")
         if browser:

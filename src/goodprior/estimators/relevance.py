@@ -90,8 +90,8 @@ def relevance_of(
     >>> steep_in_first = lambda rows: (3 * rows[:, :1] + rows[:, 1:])[None]
     >>> for each in relevance_of(steep_in_first, rows, {"a": [0], "b": [1]}):
     ...     print(each)
-    functions vary over about 1.1 (1.1 to 1.1) in a: 92 % of their variance
-    functions vary over about 3.2 (3.2 to 3.2) in b: 8.9 % of their variance
+    functions vary over about 1.1 (1.1 to 1.1) in a: 93 % of their variance
+    functions vary over about 3.2 (3.2 to 3.2) in b: 10 % of their variance
     """
     values = functions(rows)
     levels = [0.5, (1 - level) / 2, (1 + level) / 2]
