@@ -5,6 +5,7 @@ from math import pi
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from goodprior.networks.dense import Dense
@@ -70,19 +71,26 @@ class Waves(eqx.Module):
         return 2 * self.frequencies.weight.shape[0]
 
     def __call__(self, x: Float[Array, " in"]) -> Float[Array, " features"]:
-        inputs: list[Array] = []
-        for column, period in zip(self.columns, self.periods, strict=True):
-            if period is None:
-                inputs.append(x[column])
-            else:
-                phase = 2 * pi / period * x[column]
-                inputs += [jnp.cos(phase), jnp.sin(phase)]
-        z = jnp.stack(inputs)
+        z = self._phases(x[np.array(self.columns, int)])
         if self.log_lengthscales is not None:
-            z = z * jnp.exp(-self.log_lengthscales[jnp.array(self.column_of)])
+            z = z * jnp.exp(-self.log_lengthscales[np.array(self.column_of)])
         phase = self.frequencies(z)
         features = jnp.concatenate([jnp.sin(phase), jnp.cos(phase)])
         return features * _factor(x, self.times, self.log_amplitude)
+
+    def _phases(self, values: Float[Array, " columns"]) -> Float[Array, " inputs"]:
+        """The columns, those with a period as the cosine and sine of their phase.
+
+        All at once: a program with a slice for each of many columns takes minutes to compile.
+        """
+        if not any(self.periods):
+            return values
+        part = np.concatenate([[0] if p is None else [1, 2] for p in self.periods])
+        period = np.array([np.inf if p is None else p for p in self.periods])
+        of = np.array(self.column_of)
+        phase = (2 * pi / period[of]) * values[of]
+        waves = jnp.where(part == 1, jnp.cos(phase), jnp.sin(phase))
+        return jnp.where(part == 0, values[of], waves)
 
 
 class Monomial(eqx.Module):
