@@ -47,7 +47,7 @@ def _named_columns(X: Any) -> list[tuple[str, Any]]:
     if not hasattr(X, "columns") or len(getattr(X, "shape", ())) != 2:
         return []
     if hasattr(X, "iloc"):
-        return [(name, X.iloc[:, i]) for i, name in enumerate(X.columns)]
+        return [(str(name), X.iloc[:, i]) for i, name in enumerate(X.columns)]
     import pandas as pd  # polars, whose columns have names of their own
 
     return [(name, pd.Series(X[name].to_numpy())) for name in X.columns]
