@@ -400,7 +400,8 @@ def test_after_ctrl_c_the_draws_are_saved_and_the_same_command_goes_on(folder, m
         _press_first(patch)
         done = run_fit(*command, "--checkpoint", "kept")
     assert done.exit_code == 0, done.output
-    assert "sampling ended early because it was interrupted; the same command goes" in done.stdout
+    assert "warning: sampling ended early because it was interrupted" in done.stderr
+    assert "to go on from here: the same command" in done.stdout
     assert "Ctrl-C again stops at once" in capfd.readouterr().err
     assert goodprior.load("model.safetensors").posterior_.draws_per_chain < TINY["draws"]
     assert "warning: sampling ended early" in run("show", "model.safetensors").stdout
