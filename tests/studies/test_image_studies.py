@@ -235,12 +235,13 @@ def test_foreign_images_have_the_larger_entropy(tiny_images, sure_of_bright_imag
 
 @pytest.mark.slow
 def test_class_priors_of_belief_and_weights(tiny_images):
-    one, jobs = _settings("class-priors", methods=("gp", "fg", "fh"))
+    one, jobs = _settings("class-priors", methods=("gp", "fg", "fh"), pixels="standardised")
     rows = _rows(one, [{**job, "draws": 40} for job in jobs])
     assert (rows["top_share"] > 0.1).all()
     assert (rows["mean_top_share"] <= rows["top_share"]).all()
     np.testing.assert_allclose([np.sum(s) for s in rows["mean_shares"]], 1, atol=1e-3)
-    # a smooth belief of variance one is softmax of ten standard normals at every image
+    # a belief of variance one that is smooth in standardised pixels is softmax of ten standard
+    # normals, the same at every image
     normal = np.random.default_rng(0).normal(size=(4000, 10))
     p = np.exp(normal) / np.exp(normal).sum(1, keepdims=True)
     expected = -(p * np.log(p)).sum(1).mean()
