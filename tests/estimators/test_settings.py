@@ -150,7 +150,7 @@ def test_a_prior_is_the_same_with_targets_and_with_their_scale():
     fitted = BNNRegressor(**settings, method=MAP(epochs=1)).fit(X, Y)
     alone = BNNRegressor(**settings, method=MAP(epochs=1))
     alone.fit_prior(X, target_mean=Y.mean(), target_std=Y.std())
-    assert alone.prior_.scales == fitted.prior_.scales
+    assert alone.prior_.function.scales == fitted.prior_.function.scales
     np.testing.assert_array_equal(alone.history_.distance, fitted.history_.distance)
 
 
