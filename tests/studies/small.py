@@ -39,7 +39,7 @@ class FakePosterior(Posterior):
         prior = GaussianPrior(Dense(1, 1, key=jax.random.key(0)))
         draws = jax.tree.map(lambda leaf: leaf[None, None], prior.sample(jax.random.key(0)))
         self.prior, self.likelihood, self.draws = prior, Gaussian(1.0), draws
-        self.probe = np.zeros((1, 0, 0), np.float32)
+        self.probe = np.random.default_rng(0).normal(size=(1, 8, 1)).astype(np.float32)
         self.report = SamplerReport("sghmc", steps=0, temperature=1.0, step_size=0.01)
         self.scaling = self.run_state = self.reference = None
         self.answer = answer
