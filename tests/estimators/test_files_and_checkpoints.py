@@ -95,7 +95,7 @@ def test_a_checkpoint_is_taken_up_with_the_same_belief_only(tmp_path, belief, mo
     first = BNNRegressor(**settings, belief=belief(2.0)).fit(X, Y, checkpoint=tmp_path / "run")
     with pytest.raises(ValueError, match="another fit"):
         BNNRegressor(**settings, belief=belief(2.5)).fit(X, Y, checkpoint=tmp_path / "run")
-    monkeypatch.setattr(sys.modules["goodprior.pipeline.fit"], "match", None)
+    monkeypatch.setattr(sys.modules["goodprior.pipeline.prior"], "match", None)
     monkeypatch.setattr(MAP, "train", None)
     again = BNNRegressor(**settings, belief=belief(2.0)).fit(X, Y, checkpoint=tmp_path / "run")
     np.testing.assert_array_equal(again.predict(X), first.predict(X))

@@ -23,8 +23,10 @@ from goodprior.priors import (
     GaussianPrior,
     GibbsHierarchicalPrior,
     LearnedNoise,
+    NoiseNetworkPrior,
     NoncentredHierarchicalPrior,
 )
+from goodprior.priors.noise_network import FunctionAndNoise
 from tests.monte_carlo import assert_covariance, assert_mean
 
 KEY = jax.random.key(0)
@@ -35,6 +37,7 @@ with jax.enable_x64(True):
 NET = MLP(3, (4,), TARGETS, key=KEY)
 BOTH = WithLogNoise(NET, MLP(3, (5,), TARGETS, key=KEY))
 SCALES = {"function.layers.1.weight": 1.7, "function.layers.1.bias": 0.4}
+SCALES_APART = {f"function.layers.{i}.{kind}": 0.8 for i in (0, 1) for kind in ("weight", "bias")}
 CASES = {
     "known noise": (GaussianPrior(NET, 0.8), Gaussian(0.3)),
     "a level of noise": (LearnedNoise(GaussianPrior(NET), targets=TARGETS), Heteroscedastic(1e-3)),
@@ -107,7 +110,7 @@ def test_the_drawn_readout_has_the_conditional_distribution(name):
     covariance = np.linalg.inv(-jax.hessian(by_units)(zero))
     mean = covariance @ jax.grad(by_units)(zero)
     keys = jax.random.split(jax.random.key(4), 4000)
-    drawn = jax.jit(jax.vmap(lambda key: density.complete(key, latent, X, Y)))(keys)
+    drawn = jax.jit(jax.vmap(lambda key: density.complete(key, latent, X, Y)[0]))(keys)
     leaves = zip(density._readout(drawn), density._readout(prior.deviations()), strict=True)
     weight, bias = (leaf / deviation for leaf, deviation in leaves)
     units = np.concatenate([weight, bias[:, :, None]], axis=2).reshape(len(keys), -1)
@@ -221,3 +224,57 @@ def test_a_run_goes_on_bit_by_bit_and_keeps_all_weights(name):
         density = Collapsed(prior, likelihood, ROWS)
         for leaf in density._readout(whole.draws):  # new in every draw, finite, not zero
             assert len(np.unique(leaf)) == leaf.size
+
+
+def test_noise_with_a_network_of_its_own_leaves_the_readout_gaussian():
+    function, noise = GaussianPrior(NET, 0.8), GaussianPrior(MLP(3, (5,), TARGETS, key=KEY))
+    apart, likelihood = NoiseNetworkPrior(function, noise), Heteroscedastic(1e-3, 0.2)
+    assert Collapsed.refuses(apart, likelihood) is None
+    together, latent = GaussianPrior(BOTH, SCALES_APART), latent_of(apart)
+    same = WithLogNoise(latent.function, latent.log_noise)
+    other = WithLogNoise(latent_of(apart, 3).function, latent_of(apart, 4).log_noise)
+    split = FunctionAndNoise(other.function, other.log_noise)
+    found = [Collapsed(apart, likelihood, ROWS)(each, X, Y) for each in (latent, split)]
+    known = [Collapsed(together, likelihood, ROWS)(each, X, Y) for each in (same, other)]
+    np.testing.assert_allclose(found[1] - found[0], known[1] - known[0], rtol=1e-6)
+
+
+def test_student_t_noise_has_row_precisions_that_leave_its_posterior_as_it_is():
+    """By quadrature, in one dimension: Gibbs draws of a read-out with one feature."""
+    network = eqx.tree_at(lambda n: n.layers[1].bias, MLP(3, (1,), 1, key=KEY), None)
+    prior = LearnedNoise(GaussianPrior(network, {"layers.1.weight": 2.0}))
+    likelihood, y = Heteroscedastic(1e-3, degrees=3.0), Y[:, :1].at[0].add(6.0)  # one outlier
+    latent = latent_of(prior)
+    latent = latent._replace(log_variance=jnp.array([-1.5]))
+    density = Collapsed(prior, likelihood, ROWS)
+
+    def gibbs(state, key):
+        latent, auxiliary = density.complete(key, state[0], X, y, auxiliary=state[1])
+        return (latent, auxiliary), latent.inner.layers[1].weight[0, 0]
+
+    keys = jax.random.split(jax.random.key(5), 20_000)
+    _, draws = jax.lax.scan(gibbs, (latent, density.auxiliary(y)), keys)
+    grid, full = np.linspace(-8, 8, 2001), Density(prior, likelihood, ROWS)
+
+    def at(weight):
+        readout = [jnp.reshape(weight, (1, 1))]
+        return full(density._with_readout(latent, readout), X, y)
+
+    log_density = jax.vmap(at)(jnp.asarray(grid))
+    mass = np.exp(log_density - log_density.max())
+    mass /= mass.sum()
+    mean = mass @ grid
+    batches = np.asarray(draws).reshape(200, 100)  # far longer than the draws' memory
+    assert_mean(batches.mean(axis=1), mean)
+    assert_mean(((batches - mean) ** 2).mean(axis=1), mass @ (grid - mean) ** 2)
+    gaussian = solve(*(part[0] for part in density._linear_model(latent, X, y)[:2]))[1].mean[0] * 2
+    assert abs(gaussian - mean) > 10 * batches.mean(axis=1).std() / 200**0.5  # the outlier matters
+
+
+def test_student_t_noise_is_refused_where_rows_count_more_than_once_or_the_posterior_is_cold():
+    prior, likelihood = LearnedNoise(GaussianPrior(NET), targets=TARGETS), Heteroscedastic(1e-3)
+    robust = Heteroscedastic(1e-3, degrees=4.0)
+    for given in ({"row_weights": np.ones(ROWS)}, {"temperature": 0.5}):
+        with pytest.raises(ValueError, match="Student-t noise needs a temperature of 1"):
+            sample_posterior(prior, robust, X, Y, key=KEY, sampler=MCLMC(), collapse=True, **given)
+    assert Collapsed.refuses_rows(likelihood, 0.5, True) is None

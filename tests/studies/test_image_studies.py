@@ -260,7 +260,7 @@ def test_the_course_of_matching_images(tiny_images, monkeypatch):
         steps = options["schedule"].steps
         return Match(prior, History(np.linspace(1, 0, steps), 3.0, before, after))
 
-    monkeypatch.setattr("goodprior.pipeline.fit.match", match)
+    monkeypatch.setattr("goodprior.pipeline.prior.match", match)
     one = study("convergence-images")
     jobs = one.jobs(one.choose("paper", networks=("lenet5",), methods=("gpi-h",)))
     rows = _rows(one, [dict(job.settings) for job in jobs])

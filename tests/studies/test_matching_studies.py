@@ -52,7 +52,7 @@ def test_kl_is_watched_beyond_its_early_stopping(chains, monkeypatch):
             on_prior(step, prior.with_scales(jnp.array(1.0 + step / 100)))
         return Match(prior, History(np.linspace(1.0, -1.2, schedule.steps), 3.0))
 
-    monkeypatch.setattr("goodprior.pipeline.fit.match", match)
+    monkeypatch.setattr("goodprior.pipeline.prior.match", match)
     one, settings = job_of("wasserstein-vs-kl", method="kl", width=5)
     row = row_of(one, settings).iloc[0]
     assert row["step"] == [0, 10, 20, 30, 40]

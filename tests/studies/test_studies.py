@@ -162,7 +162,7 @@ def test_convergence_and_its_figure(tiny_data, monkeypatch):
         steps = options["schedule"].steps
         return Match(prior, History(np.linspace(1, 0, steps), 3.0, before, after))
 
-    monkeypatch.setattr("goodprior.pipeline.fit.match", match)
+    monkeypatch.setattr("goodprior.pipeline.prior.match", match)
     one, settings = job_of("convergence", method="gpi-g", width=5)
     rows = row_of(one, settings)
     schedule = MatchSchedule(steps=50, draws=64)
@@ -182,7 +182,7 @@ def test_joint_and_separate_are_watched_on_the_way(tiny_data, monkeypatch):
             on_prior(step, prior)
         return Match(prior, History(np.zeros(20), 3.0))
 
-    monkeypatch.setattr("goodprior.pipeline.fit.match", match)
+    monkeypatch.setattr("goodprior.pipeline.prior.match", match)
     one, settings = job_of("joint-vs-separate", method="joint", width=5, depth=1, draws=50)
     rows = row_of(one, settings)
     assert (asked["distance"].critic_steps, asked["distance"].restart) == (1, False)

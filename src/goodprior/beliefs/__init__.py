@@ -32,6 +32,7 @@ from goodprior.beliefs.measurement import (
 from goodprior.beliefs.mixture import Mixture
 from goodprior.beliefs.monotone import Monotone
 from goodprior.beliefs.stacked import Stacked
+from goodprior.beliefs.stretched import Stretched
 from goodprior.beliefs.terms import About, Factor, SumOfTerms, Term
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "Rows",
     "Stacked",
     "StoredBelief",
+    "Stretched",
     "SumOfTerms",
     "Term",
     "as_terms",

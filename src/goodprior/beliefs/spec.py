@@ -12,7 +12,6 @@ from goodprior.beliefs.as_terms import as_terms
 from goodprior.beliefs.base import Belief
 from goodprior.beliefs.context import Context, Task, about, default_length, number
 from goodprior.beliefs.curves import learn_curves
-from goodprior.beliefs.fit import fit_belief
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.beliefs.hierarchical import HierarchicalGP
 from goodprior.beliefs.kernels import KERNELS
@@ -124,54 +123,10 @@ def parse_belief(
         )
     preset = "smooth" if spec is None else checks.one_of("belief", spec, (*PRESETS, "fit"))
     if preset == "fit":
-        raise ValueError('belief="fit" needs rows and targets: `fit_to_rows` takes them')
+        raise ValueError('belief="fit" needs rows and targets: `beliefs.from_rows` takes them')
     if preset not in ("smooth", "rough"):
         return _from_table(_table_of(preset), context)
     return _hierarchical("rbf" if preset == "smooth" else "matern32", context)
-
-
-def fitted_to_rows(belief: Belief) -> ParsedBelief:
-    """A belief that was fitted to the data (empirical Bayes), with a sentence that says so."""
-    return ParsedBelief(
-        belief, f"A Gaussian process fitted to the rows, in standard units: {belief}"
-    )
-
-
-def fit_to_rows(
-    X: object, y: object | None, scaling: Scaling, names: Sequence[str], *, task: Task
-) -> ParsedBelief:
-    """The belief that explains the rows best, with a sentence that says what it has seen.
-
-    Parameters
-    ----------
-    X, y
-        Rows on their original scale.
-    scaling, names, task
-        As of `parse_belief`.
-
-    Raises
-    ------
-    ValueError
-        If there are no targets that are numbers.
-    """
-    if y is None or task != "regression":
-        raise ValueError(
-            'belief="fit" is fitted to targets that are numbers: give another belief to '
-            + ("fit_prior, which sees no targets" if y is None else "classifiers")
-        )
-    fitted = fit_belief(scaling.inputs(X), scaling.targets(y))
-    term, *trend = fitted.belief.terms
-    amplitude = ", ".join(number(term.amplitude.median * std) for std in scaling.y_std)
-    lengths = [
-        f"{number(factor.lengthscale.median * std)} in {name}"
-        for factor, std, name in zip(term.factors, scaling.x_std, names, strict=True)
-    ]
-    return ParsedBelief(
-        fitted.belief,
-        f"Fitted to {fitted.rows} rows, so that it has seen the targets: "
-        f"{ADJECTIVES[fitted.kernel].lower()} functions that vary by about {amplitude}, over about "
-        f"{', '.join(lengths)}{', and a linear trend' if trend else ''}.",
-    )
 
 
 def _image_belief(spec: object, context: Context) -> ParsedBelief:

@@ -28,8 +28,8 @@ from goodprior.pipeline import (
     Sampled,
     fit_posterior,
 )
-from goodprior.pipeline.fit import unmatched_prior
 from goodprior.pipeline.keys import stage_key
+from goodprior.pipeline.prior import unmatched_prior
 from goodprior.priors import PAPER_NAMES, GaussianPrior, is_matched, named_prior
 
 NOISE_VARIANCE = 0.1

@@ -15,14 +15,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from goodprior import checks
-from goodprior.beliefs.spec import Task, amplitudes_of, fit_to_rows, fitted_to_rows, parse_belief
+from goodprior.beliefs.from_rows import fitted_to_rows
+from goodprior.beliefs.spec import Task, amplitudes_of
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
+from goodprior.estimators.beliefs import belief_for
 from goodprior.estimators.explain import Explanations
 from goodprior.estimators.posterior_draws import PosteriorDraws
 from goodprior.estimators.prior_draws import Matched, PriorDraws
 from goodprior.estimators.settings import Settings, refuse
-from goodprior.estimators.validation import column_name, refuse_bad_columns, warn_if_far
+from goodprior.estimators.validation import refuse_bad_columns, warn_if_far
 from goodprior.matching.match import History
 from goodprior.pipeline import (
     Fit,
@@ -218,18 +220,7 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
         table = X.reshape(-1, X.shape[-1])  # of images: the pixels, with a column for each channel
         self.box_ = np.stack([table.min(axis=0), table.max(axis=0)])
         observation = self._observation(len(self.scaling_.y_std), method)
-        names = [column_name(self, i) for i in range(table.shape[1])]
-        if isinstance(self.belief, str) and self.belief == "fit":
-            self.belief_ = fit_to_rows(X, y, self.scaling_, names, task=self.TASK)
-        else:
-            self.belief_ = parse_belief(
-                self.belief,
-                self.scaling_,
-                names,
-                task=self.TASK,
-                outputs=observation.functions,
-                images=X.ndim == 4,
-            )
+        self.belief_ = belief_for(self, X, y, method, observation.functions)
         return Problem(
             X,
             y,

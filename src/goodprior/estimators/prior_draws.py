@@ -16,7 +16,7 @@ from goodprior.estimators.figures import plot_prior
 from goodprior.estimators.validation import column_name
 from goodprior.matching.report import POINTS, MatchReport, report_match
 from goodprior.pipeline import Problem
-from goodprior.pipeline.fit import unmatched_prior
+from goodprior.pipeline.prior import unmatched_prior
 from goodprior.priors import Prior
 
 

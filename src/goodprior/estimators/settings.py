@@ -29,7 +29,7 @@ class Settings(BaseEstimator):
     prior: Any = "gpi-g"
     _: KW_ONLY
     belief: Any = None
-    method: Any = "sghmc"
+    method: Any = "auto"
     hidden: Any = None
     activation: Any = "tanh"
     network: Any = None

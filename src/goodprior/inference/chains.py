@@ -68,9 +68,10 @@ class Chains:
         self.keys = jax.device_put(jax.random.split(key_steps, count), by_chain)
         with self._precision():
             in_memory = isinstance(data, InMemory)
-            self.data = jax.device_put(self._wide(data), everywhere) if in_memory else data
-            self.probe_x = jax.device_put(self._wide(jnp.asarray(probe_x)), everywhere)
-            chains = start_chains(density, sampler, self._wide(latents), self.keys)
+            self.data = jax.device_put(data, everywhere) if in_memory else data
+            self.probe_x = jax.device_put(jnp.asarray(probe_x), everywhere)
+            auxiliary = self._wide(density.auxiliary(data.y)) if in_memory else None
+            chains = start_chains(density, sampler, self._wide(latents), self.keys, auxiliary)
             self.chains = jax.device_put(chains, by_chain)
         self.steps = 0
 

@@ -20,11 +20,15 @@ CHAINS = PartitionSpec("chains")
 
 
 class Chain(NamedTuple):
-    """One chain: the sampler's state, the part of the latent that it does not move, totals."""
+    """One chain: the sampler's state, the part of the latent that it does not move, totals.
+
+    `auxiliary` has variables of the density that are not in the latent, if there are any.
+    """
 
     sampler: Any
     held: PyTree
     totals: Totals
+    auxiliary: PyTree = None
 
 
 class Stretch(NamedTuple):
@@ -50,13 +54,18 @@ def coordinates_of(density: Density, sampler: Sampler) -> Coordinates:
 
 @eqx.filter_jit
 def start_chains(
-    density: Density, sampler: Sampler, latents: Latent, keys: Key[Array, " chains"]
+    density: Density,
+    sampler: Sampler,
+    latents: Latent,
+    keys: Key[Array, " chains"],
+    auxiliary: PyTree = None,
 ) -> Chain:
+    """Chains at these latents, each with the same auxiliary variables at first."""
     coordinates = coordinates_of(density, sampler)
 
     def one(latent: Latent, key: PRNGKeyArray) -> Chain:
         position, held = coordinates.split(latent)
-        return Chain(sampler.init(key, position), held, Totals.zero())
+        return Chain(sampler.init(key, position), held, Totals.zero(), auxiliary)
 
     return jax.vmap(one)(latents, keys)
 
@@ -67,10 +76,12 @@ def latents_of(density: Density, sampler: Sampler, chains: Chain) -> Latent:
     return jax.vmap(join)(chains.sampler.position, chains.held)
 
 
-def _target(density: Density, sampler: Sampler, held: PyTree) -> LogDensity:
+def _target(density: Density, sampler: Sampler, chain: Chain) -> LogDensity:
     """The log density by the coordinates that samplers move."""
     join = coordinates_of(density, sampler).join
-    return lambda position, batch: density(join(position, held), *batch)
+    return lambda position, batch: density(
+        join(position, chain.held), *batch, auxiliary=chain.auxiliary
+    )
 
 
 @eqx.filter_jit
@@ -155,8 +166,14 @@ def _one_chain(
         chain = jax.lax.fori_loop(0, length, step, chain)
         latent = coordinates.join(chain.sampler.position, chain.held)
         if data is not None and picked is None:  # else a key that minibatches have used is free
-            latent = program.density.complete(key_complete, latent, *data.batch)
-            chain = chain._replace(held=coordinates.split(latent)[1])
+            latent, auxiliary = program.density.complete(
+                key_complete, latent, *data.batch, auxiliary=chain.auxiliary
+            )
+            chain = chain._replace(held=coordinates.split(latent)[1], auxiliary=auxiliary)
+            if auxiliary is not None:
+                target = _target(program.density, program.sampler, chain)
+                state = program.sampler.recompute(chain.sampler, data.batch, target)
+                chain = chain._replace(sampler=state)
         return chain, outputs(prior.weights(latent), probe_x).T.ravel()  # output after output
 
     return jax.lax.scan(go, chain, (stretches, picked))
@@ -166,7 +183,7 @@ def _step(
     program: Program, key: PRNGKeyArray, chain: Chain, batch: PyTree, number: Int[Array, ""]
 ) -> Chain:
     sampler = program.sampler
-    target = _target(program.density, sampler, chain.held)
+    target = _target(program.density, sampler, chain)
     if program.warming_up:
         state, _ = sampler.warm_up(key, chain.sampler, batch, target, number)
         return chain._replace(sampler=state)
@@ -189,7 +206,7 @@ def gradient_variance(
     """The variance of the minibatch gradient where each chain stands."""
 
     def one(chain: Chain) -> Array:
-        gradient = jax.grad(_target(density, sampler, chain.held))
+        gradient = jax.grad(_target(density, sampler, chain))
         each = jax.lax.map(lambda batch: gradient(chain.sampler.position, batch), batches)
         return each.var(axis=0, ddof=1)
 

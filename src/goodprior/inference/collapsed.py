@@ -3,6 +3,9 @@
 Given all other weights and the noise, a network is a linear model in the weights of its last layer.
 With a Gaussian prior over these and Gaussian noise both their evidence and their conditional
 distribution are known, so that samplers need not move them: what is left is far less stiff.
+
+Student-t noise is Gaussian with a precision for each row that is Gamma distributed: given these
+all of it holds, and given the rest they are drawn exactly, too.
 """
 
 from typing import Any, NamedTuple
@@ -13,6 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior.inference.density import Density
+from goodprior.inference.gamma import gamma_draws
 from goodprior.inference.inverse_root import inverse_root
 from goodprior.inference.likelihoods import Gaussian, Heteroscedastic, Likelihood
 from goodprior.networks import WithLogNoise
@@ -72,12 +76,14 @@ class Collapsed(Density):
     """The density of all weights but those of the read-out, which are integrated out.
 
     Latents are those of `Density`; the read-out in them counts for nothing until `complete` has
-    drawn it. Every call needs all rows. At a temperature T the read-out is that of the tempered
-    density: its conditional covariance is T times as large.
+    drawn it. Every call needs all rows. Features have the precision of the rows, and what follows
+    has that of the latent. At a temperature T the read-out is that of the tempered density: its
+    conditional covariance is T times as large.
 
     It is for networks with a method `features` and a `readout` (an `MLP`, also as the function of
     `WithLogNoise` or under `LearnedNoise`), priors with a `gaussian_part`, and Gaussian noise of
-    any kind.
+    any kind. Student-t noise that is learned has the precision of each row and target as auxiliary
+    variables; rows have no weights then, and the temperature is 1.
 
     Examples
     --------
@@ -89,7 +95,7 @@ class Collapsed(Density):
     >>> density = Collapsed(prior, Gaussian(0.1), 3)
     >>> x, y = jnp.arange(3.0)[:, None], jnp.ones((3, 1))
     >>> latent = prior.sample(jax.random.key(1))
-    >>> other = density.complete(jax.random.key(2), latent, x, y)
+    >>> other, _ = density.complete(jax.random.key(2), latent, x, y)
     >>> bool(density(latent, x, y) == density(other, x, y))
     True
     """
@@ -97,7 +103,7 @@ class Collapsed(Density):
     @staticmethod
     def refuses(prior: Prior, likelihood: Likelihood) -> str | None:
         """Why the read-out cannot be integrated out, in words; None if it can."""
-        if not isinstance(likelihood, Gaussian | Heteroscedastic):
+        if not isinstance(likelihood, Gaussian | Heteroscedastic):  # those say the noise of a row
             return f"the noise of {type(likelihood).__name__} is not Gaussian"
         latent = jax.eval_shape(prior.sample, _key())
         network = eqx.filter_eval_shape(prior.weights, latent)
@@ -111,6 +117,19 @@ class Collapsed(Density):
             return f"{type(function).__name__} has no linear last layer called `readout`"
         return None
 
+    @staticmethod
+    def refuses_rows(likelihood: Likelihood, temperature: float, weighted: bool) -> str | None:
+        """Why it cannot be done for these rows, in words; None if it can."""
+        if _degrees(likelihood) is None or (temperature == 1 and not weighted):
+            return None
+        return "Student-t noise needs a temperature of 1, and rows that count once"
+
+    @staticmethod
+    def features(prior: Prior) -> int:
+        """How many weights each output of the read-out has, which are integrated out."""
+        readout = _function(prior.gaussian_part(jax.eval_shape(prior.sample, _key()))).readout
+        return readout.weight.shape[1] + (readout.bias is not None)
+
     @property
     def name(self) -> str:
         """What is sampled, in words."""
@@ -123,27 +142,55 @@ class Collapsed(Density):
         return self._with_readout(jax.tree.map(lambda _: True, shapes), [False, False])
 
     def __call__(
-        self, latent: Latent, X: Array, y: Array, row_weights: Array | None = None
+        self,
+        latent: Latent,
+        X: Array,
+        y: Array,
+        row_weights: Array | None = None,
+        *,
+        auxiliary: PyTree = None,
     ) -> Float[Array, ""]:
         """The log density of the rest of the latent, given all rows."""
-        features, y, normalisation = self._linear_model(latent, X, y, row_weights)
+        features, y, normalisation = self._linear_model(latent, X, y, row_weights, auxiliary)
         evidence = jax.vmap(log_evidence)(features, y).sum()
         nothing = [jnp.zeros_like(leaf) for leaf in self._readout(latent)]
         prior = self.prior.log_prob(self._with_readout(latent, nothing))
         return evidence + (prior - normalisation) / self.temperature
 
-    def complete(self, key: PRNGKeyArray, latent: Latent, *batch: Array) -> Latent:
-        """The latent with a read-out drawn from its conditional distribution given all rows."""
-        features, y, _ = self._linear_model(latent, *batch)
+    def auxiliary(self, targets: Array) -> Array | None:
+        """Precisions of rows and targets, 1 at first, where the noise is Student-t."""
+        return None if _degrees(self.likelihood) is None else jnp.ones_like(targets)
+
+    def complete(
+        self, key: PRNGKeyArray, latent: Latent, *batch: Array, auxiliary: PyTree = None
+    ) -> tuple[Latent, PyTree]:
+        """The latent with a read-out drawn from its conditional distribution given all rows.
+
+        Precisions of Student-t noise are drawn after it, given the residuals.
+        """
+        key_readout, key_rows = jax.random.split(key)
+        weights = (*batch[2:], None)[0]
+        features, y, _ = self._linear_model(latent, *batch[:2], weights, auxiliary)
         _, (mean, root) = jax.vmap(solve)(features, y)
-        units = mean + jnp.einsum("kij,ki->kj", root, jax.random.normal(key, mean.shape, y.dtype))
-        units = jnp.sqrt(self.temperature) * units
+        draw = jax.random.normal(key_readout, mean.shape, y.dtype)
+        units = jnp.sqrt(self.temperature) * (mean + jnp.einsum("kij,ki->kj", root, draw))
         weight, *bias = self._readout(self.prior.deviations())
         drawn = [weight * units[:, : weight.shape[1]], *(b * units[:, -1] for b in bias)]
-        return self._with_readout(latent, drawn)
+        latent = self._with_readout(latent, drawn)
+        if auxiliary is None:
+            return latent, None
+        residuals = (y - jnp.einsum("knf,kf->kn", features, units)).T / jnp.sqrt(auxiliary)
+        degrees = _degrees(self.likelihood)
+        gamma = gamma_draws(key_rows, (degrees + 1) / 2, residuals)
+        return latent, (2 * gamma / (degrees + residuals**2)).astype(auxiliary.dtype)
 
     def _linear_model(
-        self, latent: Latent, X: Array, y: Array, row_weights: Array | None = None
+        self,
+        latent: Latent,
+        X: Array,
+        y: Array,
+        row_weights: Array | None = None,
+        row_precisions: Float[Array, "rows targets"] | None = None,
     ) -> tuple[Float[Array, "targets rows features"], Float[Array, "targets rows"], Array]:
         """Features and targets in units of noise, for standard normal weights of the read-out.
 
@@ -151,17 +198,22 @@ class Collapsed(Density):
         """
         if len(X) != self.rows:
             raise ValueError(f"{len(X)} rows were given, and all {self.rows} are needed")
+        dtype = jnp.result_type(*jax.tree.leaves(latent))
         deviations = self._readout(self.prior.deviations())
-        network = self.prior.weights(self._with_readout(latent, deviations))
+        latent = self._with_readout(latent, deviations)
+        network = self.prior.weights(jax.tree.map(lambda leaf: leaf.astype(X.dtype), latent))
         function = _function(network)
         scales, targets = function.readout, y.shape[1]
-        noise = self._noise(network, X, targets)
+        noise = self._noise(network, X, targets).astype(dtype)
         precision = 1 / noise if row_weights is None else jnp.sqrt(row_weights)[:, None] / noise
+        if row_precisions is not None:
+            precision = precision * jnp.sqrt(row_precisions)
         counted = jnp.log(noise) if row_weights is None else row_weights[:, None] * jnp.log(noise)
-        hidden = jax.vmap(function.features)(X) * _gain(scales)
-        features = hidden * scales.weight[:, None, :]
+        hidden = (jax.vmap(function.features)(X) * _gain(scales)).astype(dtype)
+        features = hidden * scales.weight[:, None, :].astype(dtype)
         if scales.bias is not None:
-            ones = jnp.broadcast_to(scales.bias[:, None, None], (targets, len(X), 1))
+            bias = scales.bias[:, None, None].astype(dtype)
+            ones = jnp.broadcast_to(bias, (targets, len(X), 1))
             features = jnp.concatenate([features, ones], axis=2)
         scaled = (y * precision).T / jnp.sqrt(self.temperature)
         return features * precision.T[:, :, None], scaled, jnp.sum(counted)
@@ -184,6 +236,11 @@ class Collapsed(Density):
     def _with_readout(self, latent: Latent, leaves: list[Any]) -> Latent:
         """The latent with other entries there."""
         return eqx.tree_at(self._readout, latent, leaves[: len(self._readout(latent))])
+
+
+def _degrees(likelihood: Likelihood) -> Any:
+    """Of freedom of the noise; None where it is Gaussian."""
+    return getattr(likelihood, "degrees", None)
 
 
 def _function(network: Any) -> Any:

@@ -34,9 +34,18 @@ class Density(eqx.Module):
         """Which parts of a latent samplers move, as a prefix of its tree."""
         return self.prior.moving
 
-    def complete(self, key: PRNGKeyArray, latent: Latent, *batch: Array) -> Latent:
-        """The latent with what samplers do not move drawn exactly, given all rows: nothing here."""
-        return latent
+    def auxiliary(self, targets: Array) -> PyTree:
+        """Where further variables start, which are neither in the latent nor moved: none here."""
+        return None
+
+    def complete(
+        self, key: PRNGKeyArray, latent: Latent, *batch: Array, auxiliary: PyTree = None
+    ) -> tuple[Latent, PyTree]:
+        """Latent and auxiliary variables with what samplers do not move drawn exactly.
+
+        It takes all rows. Nothing is drawn here.
+        """
+        return latent, auxiliary
 
     def log_likelihood(
         self, latent: Latent, X: Array, y: Array, row_weights: Array | None = None
@@ -46,7 +55,13 @@ class Density(eqx.Module):
         return jnp.sum(each if row_weights is None else row_weights * each)
 
     def __call__(
-        self, latent: Latent, X: Array, y: Array, row_weights: Array | None = None
+        self,
+        latent: Latent,
+        X: Array,
+        y: Array,
+        row_weights: Array | None = None,
+        *,
+        auxiliary: PyTree = None,
     ) -> Float[Array, ""]:
         """The log density, estimated from a batch of rows (all of them: exact)."""
         scale = self.rows / len(X)

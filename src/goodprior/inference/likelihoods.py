@@ -100,8 +100,7 @@ class StudentT(Likelihood):
 
     def __check_init__(self):
         checks.positive("scale", self.scale)
-        if not 2 < self.degrees < float("inf"):
-            raise ValueError(f"degrees must be above 2 (a finite variance), got {self.degrees!r}")
+        _check_degrees(self.degrees)
 
     def targets(self, y: object) -> Float[Array, "rows targets"]:
         return checks.table("y", y)
@@ -117,7 +116,7 @@ class StudentT(Likelihood):
 
 
 class Heteroscedastic(Likelihood):
-    """Gaussian noise whose variance is the network's to say.
+    """Noise whose variance is the network's to say, Gaussian or Student-t.
 
     The first half of the outputs are means, the second half log variances, in units of
     `typical_variance`. With the prior wrapped in `LearnedNoise` the log variances are constants
@@ -133,6 +132,9 @@ class Heteroscedastic(Likelihood):
         Of the noise.
     typical_variance
         Where the log variance is zero.
+    degrees
+        Of freedom of Student-t noise, above 2; its squared scale stands for the variance then
+        (None: the noise is Gaussian).
 
     Examples
     --------
@@ -144,10 +146,13 @@ class Heteroscedastic(Likelihood):
 
     least_variance: float = 1e-6
     typical_variance: float = 1.0
+    degrees: float | None = None
 
     def __check_init__(self):
         checks.positive("least_variance", self.least_variance)
         checks.positive("typical_variance", self.typical_variance)
+        if self.degrees is not None:
+            _check_degrees(self.degrees)
 
     def targets(self, y: object) -> Float[Array, "rows targets"]:
         return checks.table("y", y)
@@ -164,10 +169,12 @@ class Heteroscedastic(Likelihood):
         self, output: Float[Array, " out"], y: Float[Array, " targets"]
     ) -> Float[Array, ""]:
         mean, std = self._split(output)
-        return norm.logpdf(y, mean, std).sum()
+        if self.degrees is None:
+            return norm.logpdf(y, mean, std).sum()
+        return student_t.logpdf(y, self.degrees, mean, std).sum()
 
     def predict(self, functions: Float[Array, "draws points out"]) -> Prediction:
-        return Prediction(*self._split(functions))
+        return Prediction(*self._split(functions), self.degrees)
 
 
 class Categorical(Likelihood):
@@ -229,3 +236,8 @@ class Binary(Likelihood):
         return ClassPrediction(
             jnp.concatenate([jax.nn.log_sigmoid(-functions), jax.nn.log_sigmoid(functions)], -1)
         )
+
+
+def _check_degrees(degrees: float) -> None:
+    if not 2 < degrees < float("inf"):
+        raise ValueError(f"degrees must be above 2 (a finite variance), got {degrees!r}")

@@ -139,8 +139,12 @@ def sample_posterior(
     checks.whole("draws", draws)
     data = training_data(prior, likelihood, X, y, scaling, row_weights)
     sampler.check(prior, data.rows)
-    kind = _collapsed(prior, likelihood, sampler) if collapse else Density
-    density = kind(prior, likelihood, data.rows, checks.positive("temperature", temperature))
+    checks.positive("temperature", temperature)
+    kind = Density
+    if collapse:
+        refused = Collapsed.refuses_rows(likelihood, temperature, row_weights is not None)
+        kind = _collapsed(prior, likelihood, sampler, refused)
+    density = kind(prior, likelihood, data.rows, temperature)
     key_start, key = jax.random.split(key)
     latents = _start(prior, start, chains, key_start)
     run = Chains(density, sampler, data, latents, key)
@@ -155,8 +159,10 @@ def sample_posterior(
     )
 
 
-def _collapsed(prior: Prior, likelihood: Likelihood, sampler: Sampler) -> type[Density]:
-    reason = Collapsed.refuses(prior, likelihood)
+def _collapsed(
+    prior: Prior, likelihood: Likelihood, sampler: Sampler, refused: str | None
+) -> type[Density]:
+    reason = refused or Collapsed.refuses(prior, likelihood)
     if reason is None and sampler.batch_size is not None:
         reason = f"each step of {sampler.name} sees {sampler.batch_size} rows, not all of them"
     if reason is not None:

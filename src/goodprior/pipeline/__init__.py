@@ -4,7 +4,7 @@ Estimators, studies, demos and the command line all build a `Problem`, choose a 
 the `Fit` that `fit_posterior` returns.
 """
 
-from goodprior.pipeline.fit import Fit, fit_posterior, fit_prior
+from goodprior.pipeline.fit import Fit, fit_posterior
 from goodprior.pipeline.hooks import Hooks
 from goodprior.pipeline.methods import (
     FBNN,
@@ -19,6 +19,7 @@ from goodprior.pipeline.methods import (
 )
 from goodprior.pipeline.network import NetworkSpec
 from goodprior.pipeline.observation import ObservationModel
+from goodprior.pipeline.prior import fit_prior
 from goodprior.pipeline.problem import Problem
 
 __all__ = [

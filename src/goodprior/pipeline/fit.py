@@ -1,37 +1,20 @@
 """`fit_posterior`, the one composition of matching and inference."""
 
-import time
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-import jax
-import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from goodprior.baselines import LaplacePosterior
-from goodprior.beliefs import Belief, Monotone, SumOfTerms, as_terms
+from goodprior.beliefs import Belief
 from goodprior.inference import Posterior
-from goodprior.matching import compare, match
 from goodprior.matching.match import History
-from goodprior.networks import MLP, Architecture
 from goodprior.pipeline.hooks import Hooks
 from goodprior.pipeline.keys import stage_key
 from goodprior.pipeline.methods import Method, Run, Target, parse_method
+from goodprior.pipeline.prior import fit_prior
 from goodprior.pipeline.problem import Problem
-from goodprior.priors import (
-    HierarchicalPrior,
-    LearnedNoise,
-    NoiseNetworkPrior,
-    Prior,
-    closed_form_prior,
-    is_matched,
-    named_prior,
-)
-from goodprior.priors.closed_form import closed_form_network
-from goodprior.priors.hierarchical import Form
+from goodprior.priors import LearnedNoise, Prior
 from goodprior.priors.learned_noise import NOISE_VARIANCE
-
-NOISE_UNITS = 20  # frequencies of the network for log noise variances
 
 
 class Fit(NamedTuple):
@@ -52,6 +35,7 @@ class Fit(NamedTuple):
 
     Examples
     --------
+    >>> import jax, numpy as np
     >>> from goodprior.beliefs import GaussianProcess, rbf
     >>> from goodprior.inference import Gaussian
     >>> from goodprior.pipeline import MAP, ObservationModel
@@ -138,122 +122,3 @@ def fit_posterior(
         target if draws is None else None,
     )
     return Fit(prior, history, method.fit(run), problem.belief, hooks.deadline.reason)
-
-
-def fit_prior(
-    problem: Problem, *, key: PRNGKeyArray, form: Form | None = None, hooks: Hooks | None = None
-) -> tuple[Prior, History | None]:
-    """The problem's prior, matched to its belief if it is to be, and the history of the match.
-
-    Parameters
-    ----------
-    problem
-        Rows, belief, network and prior; targets are not looked at.
-    key
-        Of all random numbers.
-    form
-        Coordinates of a hierarchical prior (None: the problem's own).
-    hooks
-        Progress and checkpoint.
-    """
-    hooks = hooks or Hooks()
-    prior, history = hooks.checkpoint.once(
-        "prior", lambda: _matched(problem, key, hooks), problem.network
-    )
-    return _in_form(prior, form or problem.hierarchical_form), history
-
-
-def _in_form(prior: Prior, form: Form) -> Prior:
-    if isinstance(prior, NoiseNetworkPrior):
-        function = _in_form(prior.function, form)
-        same = function is prior.function
-        return prior if same else NoiseNetworkPrior(function, prior.log_noise)
-    return prior.in_form(form) if isinstance(prior, HierarchicalPrior) else prior
-
-
-def _matched(problem: Problem, key: PRNGKeyArray, hooks: Hooks) -> tuple[Prior, History | None]:
-    prior, history = unmatched_prior(problem, key), None
-    if (terms := problem.closed_form) is not None:
-        started = time.perf_counter()
-        assert isinstance(problem.prior, str)
-        before = prior
-        prior = closed_form_prior(problem.prior, terms, key=stage_key(key, "prior"))
-        seconds = time.perf_counter() - started
-        history = History(np.zeros(0), seconds, how="closed form")
-        if problem.held_out:
-            compared = [
-                compare(
-                    one,
-                    problem.belief,
-                    problem.measurement_set(),
-                    key=stage_key(key, "match"),
-                    draws=problem.held_out,
-                )
-                for one in (before, prior)
-            ]
-            history = replace(history, before=compared[0], after=compared[1])
-    elif problem.match_given if isinstance(problem.prior, Prior) else is_matched(problem.prior):
-        prior, history = _match(problem, prior, key, hooks)
-    if problem.noise_apart:
-        prior = NoiseNetworkPrior(prior, _noise_prior(problem))
-    return prior, history
-
-
-def unmatched_prior(problem: Problem, key: PRNGKeyArray) -> Prior:
-    """The prior before any matching, without that of the noise where it has one of its own.
-
-    Parameters
-    ----------
-    problem
-        Rows, belief, network and prior.
-    key
-        Of all random numbers, as in `fit_prior`.
-    """
-    if isinstance(problem.prior, Prior):
-        return problem.prior
-    if (terms := problem.closed_form) is not None:
-        network = closed_form_network(terms)
-        assert network.bits is not None
-        network = Architecture(network, [np.ones(b.shape) for b in network.bits])
-    else:
-        network = problem.build_network(noise=not problem.noise_apart)
-        if is_matched(problem.prior) and isinstance(network, MLP):
-            network = _with_output_scales(network, problem.belief)
-    return named_prior(problem.prior, network, key=stage_key(key, "prior"))
-
-
-def _with_output_scales(network: MLP, belief: Belief) -> MLP | Architecture:
-    """The network with rows of its last layer as large as the belief's outputs, if they differ."""
-    known = isinstance(belief, SumOfTerms | Monotone)
-    scales = np.array(belief.output_scales) if known else np.ones(1)
-    if np.allclose(scales, scales[0]):
-        return network
-    parameters = Architecture(network).parameters
-    base = [np.ones((1,) * len(p.shape)) for p in parameters]
-    base[-2:] = [scales[:, None], scales]  # the weights and biases of the last layer
-    return Architecture(network, base)
-
-
-def _noise_prior(problem: Problem) -> Prior:
-    belief = problem.observation.noise_belief
-    terms = None if belief is None else as_terms(belief, problem.X.shape[1])
-    assert terms is not None
-    return closed_form_prior("gpi-g", terms, units=NOISE_UNITS, key=jax.random.key(0))
-
-
-def _match(
-    problem: Problem, prior: Prior, key: PRNGKeyArray, hooks: Hooks
-) -> tuple[Prior, History | None]:
-    with hooks.tracking("matching the prior") as track:
-        found = match(
-            prior,
-            problem.matched_belief,
-            problem.measurement_set(),
-            distance=problem.distance,
-            key=stage_key(key, "match"),
-            on_progress=lambda i, n, value: track(i, n, f"distance {value:.3f}"),
-            schedule=problem.schedule,
-            on_prior=hooks.on_prior,
-            held_out=problem.held_out,
-        )
-    return found.prior, found.history

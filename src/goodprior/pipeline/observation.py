@@ -7,7 +7,8 @@ from goodprior.beliefs import Belief
 from goodprior.inference import Gaussian, Heteroscedastic, Likelihood, StudentT
 from goodprior.priors.learned_noise import LEAST_NOISE_VARIANCE, NOISE_VARIANCE, log_noise_belief
 
-LIKELIHOODS = ("auto", "gaussian", "heteroscedastic", "student-t")
+LIKELIHOODS = ("auto", "gaussian", "student-t", "heteroscedastic", "heteroscedastic-t")
+DEGREES = {"student-t": 4.0, "heteroscedastic-t": 5.0}  # of freedom, where nobody says
 # How a constant noise level is learned: together with the weights, or by the method itself.
 ConstantNoise = Literal["sampled", "by the method"]
 
@@ -52,7 +53,7 @@ def regression_model(
     Parameters
     ----------
     likelihood
-        One of `auto`, `gaussian`, `heteroscedastic`, `student-t`, or a likelihood.
+        One of `LIKELIHOODS`, or a likelihood.
     noise_variance
         Of standardised targets, or `auto` to learn it.
     targets, inputs
@@ -68,14 +69,16 @@ def regression_model(
     if noise_variance != "auto":
         known = StudentT(noise_variance**0.5) if kind == "student-t" else Gaussian(noise_variance)
         return ObservationModel(known, targets)
-    if kind == "heteroscedastic":
-        learned = Heteroscedastic(LEAST_NOISE_VARIANCE, exp(NOISE_VARIANCE.location))
+    degrees = DEGREES.get(kind)
+    if kind.startswith("heteroscedastic"):
+        learned = Heteroscedastic(LEAST_NOISE_VARIANCE, exp(NOISE_VARIANCE.location), degrees)
         return ObservationModel(learned, targets, log_noise_belief(inputs, targets))
-    if constant_noise == "by the method":
+    if constant_noise == "by the method" and degrees is None:
         return ObservationModel(
             Gaussian(exp(NOISE_VARIANCE.location)), targets, None, constant_noise
         )
-    return ObservationModel(Heteroscedastic(LEAST_NOISE_VARIANCE), targets, None, constant_noise)
+    learned = Heteroscedastic(LEAST_NOISE_VARIANCE, degrees=degrees)
+    return ObservationModel(learned, targets, None, "sampled")
 
 
 def _kind(likelihood: Any, noise_variance: Any, default: str) -> str:
@@ -99,10 +102,9 @@ def regression_problems(likelihood: Any, noise_variance: Any, default: str) -> l
         ]
     kind, found = _kind(likelihood, noise_variance, default), []
     if noise_variance == "auto":
-        if kind == "student-t":
-            found.append("likelihood student-t needs a noise_variance: its scale is not learned")
-    elif isinstance(noise_variance, bool | str) or not 0 < noise_variance < float("inf"):
+        return found
+    if isinstance(noise_variance, bool | str) or not 0 < noise_variance < float("inf"):
         found.append(f"noise_variance must be auto or a number above zero; got {noise_variance!r}")
-    elif kind == "heteroscedastic":
-        found.append("likelihood heteroscedastic learns its noise: noise_variance must be auto")
+    elif kind.startswith("heteroscedastic"):
+        found.append(f"likelihood {kind} learns its noise: noise_variance must be auto")
     return found

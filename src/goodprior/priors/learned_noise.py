@@ -10,19 +10,20 @@ from jax.scipy.stats import norm
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior import checks
-from goodprior.beliefs import GaussianProcess, rbf
+from goodprior.beliefs import About, Factor, SumOfTerms, Term
 from goodprior.distributions import LogNormal
 from goodprior.priors.base import Latent, Prior
 
 NOISE_VARIANCE = LogNormal(log(0.1), 4.0)  # what estimators believe, of standardised targets
+NOISE_VARIATION = 1.0  # standard deviation of what the inputs add to its logarithm
 LEAST_NOISE_VARIANCE = 1e-4  # a noise that is learned stays above 1 %
 
 
-def log_noise_belief(inputs: int, outputs: int) -> GaussianProcess:
+def log_noise_belief(inputs: int, outputs: int) -> SumOfTerms:
     """A belief about noise that depends on the inputs, for `Heteroscedastic` likelihoods.
 
-    It is about the log variance relative to a typical one, and changes over the same lengths as
-    the functions of `HierarchicalGP.default`.
+    It is about the log variance relative to a typical one: a level, of which little is known, and
+    what is added to it by the inputs, over the same lengths as in `HierarchicalGP.default`.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ def log_noise_belief(inputs: int, outputs: int) -> GaussianProcess:
 
     Returns
     -------
-    GaussianProcess
+    SumOfTerms
         To be stacked on the belief about the functions.
 
     Examples
@@ -41,7 +42,10 @@ def log_noise_belief(inputs: int, outputs: int) -> GaussianProcess:
     >>> log_noise_belief(3, outputs=2).outputs
     2
     """
-    return GaussianProcess(rbf((2 * inputs) ** 0.5, NOISE_VARIANCE.variance), outputs=outputs)
+    length = About((2 * inputs) ** 0.5)
+    level = Term(About(NOISE_VARIANCE.variance**0.5))
+    varying = Term(About(NOISE_VARIATION), tuple(Factor(i, length) for i in range(inputs)))
+    return SumOfTerms((level, varying), (1.0,) * outputs)
 
 
 class WithNoise(NamedTuple):

@@ -74,5 +74,11 @@ class NoiseNetworkPrior(Prior):
     def refresh(self, key: PRNGKeyArray, latent: Latent) -> Latent:
         return FunctionAndNoise(self.function.refresh(key, latent.function), latent.log_noise)
 
+    def deviations(self) -> Latent:
+        return FunctionAndNoise(self.function.deviations(), self.log_noise.deviations())
+
+    def gaussian_part(self, latent: Latent) -> PyTree | None:
+        return self.function.gaussian_part(latent.function)
+
     def scale_penalty(self) -> Float[Array, ""]:
         return self.function.scale_penalty() + self.log_noise.scale_penalty()

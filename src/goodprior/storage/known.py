@@ -24,6 +24,7 @@ from goodprior.beliefs import (
     Near,
     Rows,
     Stacked,
+    Stretched,
     SumOfTerms,
     Term,
 )
@@ -93,6 +94,7 @@ _GOODPRIOR: tuple[type, ...] = (
         HierarchicalGP,
         Mixture,
         Stacked,
+        Stretched,
         Radial,
         KernelNetwork,
         Rows,
@@ -175,5 +177,9 @@ def upgraded(name: str, fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         return f"{fields['form'].capitalize()}HierarchicalPrior", rest
     if name == "History":
         return name, {"how": "steps", **fields}
+    if name == "Heteroscedastic":
+        return name, {"degrees": None, **fields}
+    if name == "Chain":
+        return name, {"auxiliary": None, **fields}
     dropped = _DROPPED.get(name, ())
     return name, {field: value for field, value in fields.items() if field not in dropped}

@@ -15,7 +15,7 @@ from goodprior.matching import MatchReport, MatchSchedule
 from goodprior.matching.report import POINTS, report_match
 from goodprior.networks import MLP, Fourier, Waves
 from goodprior.pipeline import Hooks, NetworkSpec, ObservationModel, Problem
-from goodprior.pipeline.fit import fit_prior, unmatched_prior
+from goodprior.pipeline.prior import fit_prior, unmatched_prior
 from goodprior.priors import GaussianPrior, Prior, named_prior
 from goodprior.studio.draws import NumpyBelief
 from goodprior.studio.settings import parse

@@ -253,6 +253,10 @@ class Sampler(eqx.Module):
         """The sampler of a run that begins where another ended, and is twice as long."""
         return replace(self, thinning=2 * self.thinning)
 
+    def recompute(self, state: State, batch: Batch, target: LogDensity) -> State:
+        """The state where the target has changed under the chain: what it knows of it, anew."""
+        return state
+
     def relocate(self, state: State, position: Vector) -> State:
         """The state after something else (a Gibbs step) has moved the chain."""
         return state._replace(position=position)

@@ -80,12 +80,12 @@ class MCLMC(Sampler):
     Examples
     --------
     >>> MCLMC(energy_error=1e-4).thinning
-    20
+    10
     """
 
     energy_error: float = eqx.field(static=True, default=5e-4)
-    burn_in: int = eqx.field(static=True, default=800)
-    thinning: int = eqx.field(static=True, default=20)
+    burn_in: int = eqx.field(static=True, default=1000)
+    thinning: int = eqx.field(static=True, default=10)
     window: int = eqx.field(static=True, default=20)
     settled: bool = eqx.field(static=True, default=False)  # type: ignore[override]
     batch_size: int | None = eqx.field(static=True, default=None, init=False)
@@ -93,6 +93,7 @@ class MCLMC(Sampler):
     probe_every: ClassVar[int] = 5
     standardised: ClassVar[bool] = True
     double: ClassVar[bool] = True
+    vectorised: ClassVar[bool] = False  # one after another, chains stay in the cache
 
     def __check_init__(self):
         checks.positive("energy_error", self.energy_error)
@@ -222,6 +223,11 @@ class MCLMC(Sampler):
             gradient=moved.logdensity_grad,
         )
         return state, jnp.where(made, error, most), made
+
+    def recompute(self, state: State, batch: Batch, target: LogDensity) -> State:
+        """The state with the density and its gradient where the chain stands."""
+        log_density, gradient = jax.value_and_grad(target)(state.position, batch)
+        return state._replace(log_density=log_density, gradient=gradient)
 
     def pool(self, states: State, groups: Int[Array, " dim"], step: int, since: int) -> State:
         """Step sizes from energy errors, at last one for all chains; scales, twice.

@@ -9,8 +9,9 @@ from goodprior.baselines import LaplacePosterior
 from goodprior.inference import MCLMC, Collapsed, Posterior
 from goodprior.pipeline.methods.base import Method, Run
 from goodprior.pipeline.methods.sampled import Sampled, default_sghmc
+from goodprior.pipeline.prior import unmatched_prior
 from goodprior.pipeline.problem import Problem
-from goodprior.priors import HierarchicalPrior, Prior, named_prior
+from goodprior.priors import HierarchicalPrior
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,9 @@ class Automatic(Method):
 
     Parameters
     ----------
-    most_rows
-        Each step of MCLMC uses all rows: of longer tables SGHMC uses minibatches.
+    most_work
+        Each step of MCLMC multiplies the features of all rows with each other: where rows times
+        squared features are more than this, SGHMC uses minibatches instead.
 
     Examples
     --------
@@ -28,19 +30,21 @@ class Automatic(Method):
     'auto'
     """
 
-    most_rows: int = 4000
+    most_work: float = 8e7
     name: ClassVar[str] = "auto"
+    likelihood: ClassVar[str] = Sampled.likelihood
 
     @property
     def chains(self) -> int:
-        return 8
+        return 4
 
     @property
     def draws(self) -> int:
-        return 25
+        return 100
 
     def resolve(self, problem: Problem) -> Method:
-        if problem.rows <= self.most_rows and _can_collapse(problem):
+        features = _features(problem)
+        if features is not None and problem.rows * features**2 <= self.most_work:
             return Sampled.by(MCLMC())
         return Sampled(default_sghmc)
 
@@ -51,10 +55,14 @@ class Automatic(Method):
         return self.resolve(run.problem).fit(run)
 
 
-def _can_collapse(problem: Problem) -> bool:
-    prior = problem.prior
-    if not isinstance(prior, Prior):
-        prior = named_prior(prior, problem.build_network(), key=jax.random.key(0))
+def _features(problem: Problem) -> int | None:
+    """How many weights a read-out has that can be integrated out (None: none can)."""
+    prior = unmatched_prior(problem, jax.random.key(0))
     if isinstance(prior, HierarchicalPrior):
         prior = prior.in_form(problem.hierarchical_form)
-    return Collapsed.refuses(prior, problem.likelihood) is None
+    weighted = problem.row_weights is not None
+    if Collapsed.refuses_rows(problem.likelihood, 1.0, weighted) is not None:
+        return None
+    if Collapsed.refuses(prior, problem.likelihood) is not None:
+        return None
+    return Collapsed.features(prior)

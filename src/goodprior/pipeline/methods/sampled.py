@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from goodprior import checks
 from goodprior.evaluation.diagnostics import MAX_KINETIC_TEMPERATURE, diagnose
@@ -59,6 +59,7 @@ class Sampled(Method):
     default_draws: int = 25
     collapse: bool = False
     most_work: float = 2e7
+    likelihood: ClassVar[str] = "heteroscedastic-t"
 
     def __post_init__(self):
         checks.positive("most_work", self.most_work)
@@ -67,7 +68,7 @@ class Sampled(Method):
     def by(cls, sampler: Sampler, *, start: Literal["mode", "prior"] = "mode") -> "Sampled":
         """Chains of this sampler as it is; for MCLMC, as in the method of that name."""
         if isinstance(sampler, MCLMC):
-            return cls(Only(sampler), "prior", 8, 50, collapse=True)
+            return cls(Only(sampler), "mode", 4, 100, collapse=True)
         return cls(Only(sampler), start)
 
     @property
@@ -117,7 +118,7 @@ class Sampled(Method):
     def _sample(self, run: Run, sampler: Sampler, start: Posterior | None) -> Posterior:
         """Runs of the chains, each twice as long as the one before, until one is good."""
         assert run.prior is not None
-        collapse = self.collapse and Collapsed.refuses(run.prior, run.problem.likelihood) is None
+        collapse = self.collapse and _can_collapse(run)
         found = _sample(run, sampler, start, collapse, "sampling")
         deadline, spent, number = run.hooks.deadline, 0.0, 1
         while run.target is not None and not deadline.reason and not _is_good(found, run.target):
@@ -168,6 +169,13 @@ def default_sghmc(rows: int) -> tuple[SGHMC, ...]:
 def default_nuts(rows: int) -> tuple[NUTS, ...]:
     """The usual lengths of NUTS."""
     return (NUTS(burn_in=200, thinning=1),)
+
+
+def _can_collapse(run: Run) -> bool:
+    assert run.prior is not None
+    likelihood, weighted = run.problem.likelihood, run.problem.row_weights is not None
+    refused = Collapsed.refuses_rows(likelihood, run.temperature, weighted)
+    return refused is None and Collapsed.refuses(run.prior, likelihood) is None
 
 
 def _step_size(sampler: Sampler) -> float:

@@ -1,0 +1,92 @@
+"""Beliefs that have seen rows and targets (empirical Bayes), with sentences that say so."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from goodprior.beliefs.base import Belief
+from goodprior.beliefs.context import Context, Task, default_length, number
+from goodprior.beliefs.fit import fit_belief
+from goodprior.beliefs.hierarchical import HierarchicalGP
+from goodprior.beliefs.spec import ADJECTIVES, ParsedBelief
+from goodprior.beliefs.stretched import ROWS, Stretched, fit_proportions
+from goodprior.data.scaling import Scaling
+
+MENTIONED = 6  # columns whose lengths are named
+
+
+def fitted_to_rows(belief: Belief) -> ParsedBelief:
+    """A belief that was fitted to the data (empirical Bayes), with a sentence that says so."""
+    return ParsedBelief(
+        belief, f"A Gaussian process fitted to the rows, in standard units: {belief}"
+    )
+
+
+def fit_to_rows(
+    X: object, y: object | None, scaling: Scaling, names: Sequence[str], *, task: Task
+) -> ParsedBelief:
+    """The belief that explains the rows best, with a sentence that says what it has seen.
+
+    Parameters
+    ----------
+    X, y
+        Rows on their original scale.
+    scaling, names, task
+        As of `parse_belief`.
+
+    Raises
+    ------
+    ValueError
+        If there are no targets that are numbers.
+    """
+    if y is None or task != "regression":
+        raise ValueError(
+            'belief="fit" is fitted to targets that are numbers: give another belief to '
+            + ("fit_prior, which sees no targets" if y is None else "classifiers")
+        )
+    fitted = fit_belief(scaling.inputs(X), scaling.targets(y))
+    term, *trend = fitted.belief.terms
+    amplitude = ", ".join(number(term.amplitude.median * std) for std in scaling.y_std)
+    lengths = [
+        f"{number(factor.lengthscale.median * std)} in {name}"
+        for factor, std, name in zip(term.factors, scaling.x_std, names, strict=True)
+    ]
+    return ParsedBelief(
+        fitted.belief,
+        f"Fitted to {fitted.rows} rows, so that it has seen the targets: "
+        f"{ADJECTIVES[fitted.kernel].lower()} functions that vary by about {amplitude}, over about "
+        f"{', '.join(lengths)}{', and a linear trend' if trend else ''}.",
+    )
+
+
+def default_for_rows(
+    X: object, y: object, scaling: Scaling, names: Sequence[str], *, outputs: int
+) -> ParsedBelief:
+    """The default for regression: smooth, over lengths that are to each other as rows say.
+
+    The paper's belief has one lengthscale for all columns. How much each column matters in
+    comparison to the others is fitted; how smooth functions are, and how large, is not.
+
+    Parameters
+    ----------
+    X, y
+        Rows on their original scale.
+    scaling, names, outputs
+        As of `parse_belief`.
+    """
+    inputs, targets = scaling.inputs(X), scaling.targets(y)
+    belief = HierarchicalGP.default(inputs.shape[1], "regression", outputs)
+    factors = fit_proportions(inputs, targets)
+    length = default_length(inputs.shape[1])
+    order = np.argsort(factors)[::-1]
+    lengths = [f"{number(length / factors[i] * scaling.x_std[i])} in {names[i]}" for i in order]
+    most = lengths if len(lengths) <= MENTIONED + 1 else lengths[:MENTIONED]
+    rest = len(lengths) - len(most)
+    others = f", and more in the other {rest} columns" if rest else ""
+    amplitude = number(Context(scaling, names, "regression", outputs).target_std * 1.05)
+    return ParsedBelief(
+        Stretched(belief, factors),
+        f"Smooth functions that vary by about {amplitude}, over about {', '.join(most)}{others}, "
+        "both uncertain by a factor of three. How much each column matters was fitted to "
+        f"{min(len(inputs), ROWS)} rows, so the belief has seen the targets.",
+    )
