@@ -21,8 +21,9 @@ from goodprior.evaluation import regression_metrics
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "fitted": {"belief": "fit"},
-    "mclmc": {"method": "mclmc"},
-    "fitted-mclmc": {"belief": "fit", "method": "mclmc"},
+    "smooth": {"belief": "smooth", "hidden": (50, 50)},
+    "sghmc": {"method": "sghmc"},
+    "gaussian": {"likelihood": "gaussian"},
 }
 TABLES = (
     "servo",
