@@ -49,7 +49,7 @@ ModelPath = Annotated[
 TrainingData = Annotated[
     Path,
     typer.Argument(
-        help="A CSV file (or .tsv, .txt, .gz) whose first line has the names of the columns.",
+        help="A table: CSV (.csv, .tsv, .txt), Excel (.xlsx), Parquet or Feather, also compressed.",
         exists=True,
         dir_okay=False,
     ),

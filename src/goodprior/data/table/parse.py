@@ -1,14 +1,18 @@
 """The cells of a column: numbers, dates, or text that only looks like them."""
 
 import re
+from datetime import timedelta
 
 import numpy as np
 import pandas as pd
+from pandas.api import types
 
 from goodprior.data.table.errors import SHOWN, Series, TableError, places
 
 _COMMAS = re.compile(r"[+-]?(\d{1,3}(,\d{3})+(\.\d*)?|\d{1,3}(\.\d{3})*,\d+|\d+,\d+)")
 _DATE = re.compile(r"\d{1,4}[-/. ]\w+[-/., ]+\d{1,4}([T ].*)?|[A-Za-z]{3,9} \d{1,2},? \d{4}")
+_DURATION = re.compile(r"-?(\d+ days? ?)?[+-]?\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?|-?\d+ days?")
+_SIGNS = re.compile(r"[€$£¥₹%]\s*[+-]?\d[\d.,]*|[+-]?\d[\d.,]*\s*[€$£¥₹%]")
 _ISO = "ISO8601"
 _FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y")
 _EITHER_WAY = ("%d/%m/%Y", "%m/%d/%Y")
@@ -38,8 +42,13 @@ def refuse_numbers_as_text(name: str, values: Series) -> None:
         example = present[commas].iloc[0]
         raise TableError(
             f"column {name!r} has numbers with commas, such as {example!r} "
-            f"({places(present, commas)}): write them with a decimal point and without "
-            "separators of thousands"
+            f"({places(present, commas)}), which can be read in two ways: write them with a "
+            "decimal point and without separators of thousands"
+        )
+    if present.map(lambda text: bool(_SIGNS.fullmatch(text))).all():
+        raise TableError(
+            f"column {name!r} has numbers with a sign, such as {present.iloc[0]!r}: write the "
+            "numbers alone, and the sign into the column's name"
         )
     if 0.8 <= numbers.mean() < 1:
         others = ", ".join(repr(text) for text in present[~numbers].unique()[:SHOWN])
@@ -47,6 +56,21 @@ def refuse_numbers_as_text(name: str, values: Series) -> None:
             f"column {name!r} has numbers and also {others} ({places(present, ~numbers)}): "
             "leave cells empty where a value is missing"
         )
+
+
+def durations(values: Series) -> Series:
+    """Cells as durations, from text such as 02:30, 02:30:00 or 1 days 02:30:00; else none."""
+    if types.is_timedelta64_dtype(values):
+        return values
+
+    def one(cell: object) -> object:
+        text = str(cell).strip()
+        if isinstance(cell, timedelta) or not _DURATION.fullmatch(text):
+            return cell if isinstance(cell, timedelta) else None
+        return f"{text}:00" if text.count(":") == 1 else text
+
+    written = values.astype(object).map(one, na_action="ignore")
+    return pd.to_timedelta(written, errors="coerce")
 
 
 def date_format(name: str, values: Series) -> str | None:
