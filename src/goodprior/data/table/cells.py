@@ -57,8 +57,8 @@ def numbers_in(column: Column, values: Series) -> Float[np.ndarray, " rows"]:
         found = parse.durations(values) / UNITS[column.unit]
         wanted = "durations such as 1 days 02:30:00"
     elif column.kind == "boolean":
-        text = parse.as_text(values)
-        found = text.map(lambda t: _TRUTH.get(t.lower(), np.nan), na_action="ignore").astype(float)
+        text = parse.as_text(values).fillna("")
+        found = text.map(lambda t: _TRUTH.get(t.lower(), np.nan)).astype(float)
     else:
         found = parse.as_numbers(values)
         if not types.is_numeric_dtype(values):

@@ -92,7 +92,7 @@ class Column:
         return asdict(self) | lists
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> "Column":
+    def from_dict(cls, values: Any) -> "Column":
         """The column of which `to_dict` gave these values; a `ValueError` if it gave none such."""
         if not isinstance(values, dict):
             raise ValueError(f"{values!r} does not describe a column")

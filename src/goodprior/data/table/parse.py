@@ -35,7 +35,8 @@ def as_numbers(values: Series) -> Series:
 
 def refuse_numbers_as_text(name: str, values: Series) -> None:
     """Raise a `TableError` for text that is meant as numbers: with commas, or a few other signs."""
-    present = values.dropna()
+    if not len(present := values.dropna()):
+        return
     numbers: np.ndarray = as_numbers(present).notna().to_numpy()
     commas: np.ndarray = present.map(lambda text: bool(_COMMAS.fullmatch(text))).to_numpy(bool)
     if commas.any() and (commas | numbers).all():

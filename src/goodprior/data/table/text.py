@@ -15,7 +15,7 @@ from goodprior.data.table.names import check_names
 SUFFIXES = (".csv", ".tsv", ".txt")
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _GIVEN = re.compile(r"sep=(.)\r?\n")  # the first line of files for a spreadsheet
-_ONE_NUMBER = re.compile(r"\s*[+-]?\d*,\d+\s*")
+_ONE_NUMBER = re.compile(r"\s*[+-]?(\d+|\d*,\d+)\s*")
 
 
 def parse_text(
@@ -84,8 +84,8 @@ def _separator(text: str) -> str:
         return len(next(csv.reader(lines[:1], delimiter=separator), []))
 
     best = max(SEPARATORS, key=columns)
-    if columns(best) == 1 and len(lines) > 1 and all(map(_ONE_NUMBER.fullmatch, lines[1:])):
-        return ";"  # one column of numbers with decimal commas
+    if columns(best) == 1 and all(map(_ONE_NUMBER.fullmatch, lines[1:])):
+        return ";"  # one column of numbers, which may have decimal commas
     return best
 
 

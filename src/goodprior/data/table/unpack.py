@@ -34,17 +34,21 @@ def unpack(path: Path, suffixes: Sequence[str]) -> tuple[Path, bytes]:
     data, suffix = path.read_bytes(), path.suffix.lower()
     if suffix not in PACKED:
         return path, data
+    if suffix == ".zip":
+        return _only_table(path, data, suffixes)
     try:
-        if suffix == ".zip":
-            return _only_table(path, data, suffixes)
         module = {".gz": gzip, ".bz2": bz2, ".xz": lzma}[suffix]
         return Path(path.stem), module.decompress(data)
-    except (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+    except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(f"{path} is no complete {PACKED[suffix]} file: {error}") from None
 
 
 def _only_table(path: Path, data: bytes, suffixes: Sequence[str]) -> tuple[Path, bytes]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"{path} is no complete zip file: {error}") from None
+    with archive:
         names = [info.filename for info in archive.infolist() if not info.is_dir()]
         names = [name for name in names if not name.startswith("__MACOSX/")]
         tables = [name for name in names if Path(name).suffix.lower() in suffixes]
@@ -53,5 +57,6 @@ def _only_table(path: Path, data: bytes, suffixes: Sequence[str]) -> tuple[Path,
             raise ValueError(f"{path} must hold one table, and holds {holds}")
         try:
             return Path(tables[0]), archive.read(tables[0])
-        except (RuntimeError, NotImplementedError) as error:  # a password, or an odd compression
+        except (RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+            # a password, an odd compression, a damaged file
             raise ValueError(f"{path} cannot be unpacked: {error}") from None
