@@ -17,7 +17,7 @@ import goodprior
 from goodprior import cli
 from goodprior.commands import fit, predict, show
 from goodprior.commands.fit_summary import summary_text
-from goodprior.commands.training_table import read_training_table
+from goodprior.commands.training_table import describe_table, read_training_table
 from goodprior.data.table.encode import Columns
 from goodprior.data.table.read import read_table
 from goodprior.inference import SGHMC, SamplingError
@@ -114,10 +114,10 @@ def test_fit_says_what_it_understood_what_it_found_and_what_comes_next(fitted):
 def test_the_model_file_knows_its_columns(fitted):
     folder, _ = fitted
     model = goodprior.load(folder / "model.safetensors")
-    assert model.columns_["targets"] == ["y"]
-    assert model.columns_["rows"] == ROWS
-    assert Columns.from_dict(model.columns_).names == model.feature_names_in_.tolist()
-    assert model.feature_names_in_.tolist() == ["size", "colour=<b>", "colour=red", "day"]
+    assert model.table_ == {"targets": ["y"], "rows": ROWS, "decimal": None}
+    assert model.columns_ == Columns.fit(table().drop(columns=["y", "z", "kind", "code"]))
+    assert model.columns_.names == ["size", "colour=<b>", "colour=red", "day"]
+    assert model.feature_names_in_.tolist() == ["size", "colour", "day", "device"]
 
 
 def test_predictions_stand_behind_the_rows_as_they_were_written(fitted, folder):
@@ -132,7 +132,7 @@ def test_predictions_stand_behind_the_rows_as_they_were_written(fitted, folder):
     assert lines[2].startswith('2024-01-09,<b>,"1,5",8,')
     assert os.listdir(folder) == ["predictions.csv"]
     model = goodprior.load(trained / "model.safetensors")
-    inputs = pd.DataFrame([[1.5, 0, 1, 4.0], [8, 1, 0, 8]], columns=model.feature_names_in_)
+    inputs = pd.DataFrame([[1.5, 0, 1, 4.0], [8, 1, 0, 8]], columns=model.columns_.names)
     mean, std = model.predict(inputs, return_std=True)
     found = pd.read_csv(folder / "predictions.csv")
     np.testing.assert_allclose(found["mean"], mean, rtol=1e-5)
@@ -260,12 +260,14 @@ def test_gaps_are_filled_when_asked_and_row_numbers_are_pointed_out(folder):
     understood = read_training_table(folder / "data.csv", ["y"], [], True, "auto")
     assert understood.counters == ["row"]
     assert understood.inputs["size"][2] == frame["size"].median()
+    assert understood.rows["size"].isna().sum() == 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         (["--target", "nope"], "--target: there is no column 'nope'; the table has size, kind"),
+        (["--target", "sise"], "there is no column 'sise' (did you mean 'size'?)"),
         (["--target", "size", "--drop", "nope"], "there is no column 'nope'"),
         (
             ["--target", "size", "--belief", "wild"],
@@ -335,9 +337,11 @@ def test_files_that_are_no_models_are_refused(folder, fitted):
 def test_models_fitted_in_python_work_if_their_columns_have_names(fitted, folder):
     trained, _ = fitted
     model = goodprior.load(trained / "model.safetensors")
+    names = model.columns_.names
     del model.columns_
+    model.feature_names_in_, model.n_features_in_ = np.array(names, object), len(names)
     model.save("named.safetensors")
-    new = pd.DataFrame([[1.5, 0.0, 1.0, 4.0]], columns=model.feature_names_in_)
+    new = pd.DataFrame([[1.5, 0.0, 1.0, 4.0]], columns=names)
     new.to_csv("new.csv", index=False)
     assert run("predict", "named.safetensors", "new.csv").exit_code == 0
     found = read_table("predictions.csv")["mean"]
@@ -412,7 +416,7 @@ def test_after_ctrl_c_the_draws_are_saved_and_the_same_command_goes_on(folder, m
     assert (done.exit_code, done.stdout) == (0, "")
     assert all(line.startswith("warning: ") for line in done.stderr.splitlines())
     at_once = goodprior.load("model.safetensors")
-    X = pd.DataFrame(np.eye(4), columns=at_once.feature_names_in_)
+    X = pd.DataFrame(np.eye(4), columns=at_once.columns_.names)
     np.testing.assert_allclose(resumed.predict(X), at_once.predict(X), rtol=1e-6)
 
 
@@ -472,3 +476,102 @@ def test_the_summary_has_a_line_on_how_well_the_prior_carries_the_belief():
     text = summary_text({**facts, "match": "like the belief in closed form", "seconds": 3.0})
     assert "prior                    like the belief in closed form" in text
     assert "belief" not in summary_text({**facts, "match": None, "seconds": 3.0})
+
+
+MIXED = pd.DataFrame(
+    {
+        "day": pd.date_range("2022-01-01", periods=40, freq="20D").strftime("%Y-%m-%d"),
+        "wait": [f"{i % 24:02d}:30:00" for i in range(40)],
+        "city": ["Kiel", "Ulm", "Bonn", "Ulm"] * 10,
+        "ok": [True, False] * 20,
+        "size": np.linspace(1000, 9000, 40).round(1),
+        "device": "A7",
+    }
+)
+TARGET = (MIXED["size"] / 100 + 10 * (MIXED["city"] == "Ulm")).round(3)
+GAPPED = MIXED.assign(
+    size=MIXED["size"].mask(MIXED.index % 7 == 3), city=MIXED["city"].mask(MIXED.index == 5)
+)
+
+
+@pytest.mark.parametrize("gaps", [False, True], ids=["whole", "with gaps"])
+def test_python_and_the_command_line_give_the_same_model(folder, gaps):
+    frame = (GAPPED if gaps else MIXED).assign(y=TARGET)
+    frame.to_csv("data.csv", index=False)
+    done = run_fit("data.csv", "--target", "y", "--seed", 3, *["--impute"] * gaps)
+    assert done.exit_code == 0, done.output
+    saved = goodprior.load("model.safetensors")
+    read = pd.read_csv("data.csv")
+    settings = {"prior": "fg", "random_state": 3, "encode": "impute" if gaps else "auto"}
+    length = {"chains": 2, "draws": 13}
+    model = goodprior.BNNRegressor(hidden=(4,), method=SAMPLER, **length, **settings)
+    model.set_params(hidden=None).fit(read.drop(columns="y"), read["y"])
+    assert saved.columns_ == model.columns_
+    expected = model.predict(read)
+    np.testing.assert_allclose(saved.predict(read), expected, rtol=1e-6)
+    read[read.columns[::-1]].drop(columns=["device", "y"]).to_csv("new.csv", index=False)
+    assert run("predict", "model.safetensors", "new.csv").exit_code == 0
+    np.testing.assert_allclose(pd.read_csv("predictions.csv")["mean"], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("impute", [False, True])
+def test_cells_that_are_missing_at_prediction_are_treated_as_in_training(folder, impute):
+    MIXED.assign(y=TARGET).to_csv("data.csv", index=False)
+    assert run_fit("data.csv", "--target", "y", *["--impute"] * impute).exit_code == 0
+    GAPPED.to_csv("new.csv", index=False)
+    done = run("predict", "model.safetensors", "new.csv")
+    if not impute:
+        assert done.exit_code == 2
+        assert "values are missing: 'city' 1 (line 7), 'size' 6 (lines 5, 12" in done.stderr
+        assert "or fit with --impute for medians and most frequent values" in done.stderr
+        return
+    found = pd.read_csv("predictions.csv")["mean"]
+    filled = GAPPED.fillna({"city": "Ulm", "size": MIXED["size"].median()})
+    model = goodprior.load("model.safetensors")
+    np.testing.assert_allclose(found, model.predict(filled), rtol=1e-5)
+
+
+def test_decimal_commas_are_said_and_kept_in_predictions(folder):
+    frame = pd.DataFrame({"size": MIXED["size"], "y": TARGET})
+    frame.to_csv("data.csv", index=False, sep=";", decimal=",")
+    done = run_fit("data.csv", "--target", "y")
+    assert "numbers have decimal commas" in done.stdout
+    (folder / "new.csv").write_text("size\n1.234\n")  # a thousand, as in training
+    done = run("predict", "model.safetensors", "new.csv")
+    assert "'1.234', which was read as 1234" in done.stderr
+    lines = (folder / "predictions.csv").read_text().splitlines()
+    assert lines[0] == "size;mean;std;low;high"
+    assert re.fullmatch(r"1\.234(;[-\d]+,\d+){4}", lines[1])
+    model = goodprior.load("model.safetensors")
+    mean = float(lines[1].split(";")[1].replace(",", "."))
+    assert mean == pytest.approx(model.predict(pd.DataFrame({"size": [1234.0]}))[0], rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["data.xlsx", "data.parquet", "data.feather", "data.csv.xz"])
+def test_all_kinds_of_files_give_the_same_table(folder, name):
+    pytest.importorskip("openpyxl")
+    pytest.importorskip("pyarrow")
+    frame = MIXED.assign(y=TARGET, day=pd.to_datetime(MIXED["day"]))
+    writers = {"xlsx": frame.to_excel, "parquet": frame.to_parquet, "feather": frame.to_feather}
+    writers.get(name.split(".")[1], frame.to_csv)(name, **{} if "fea" in name else {"index": False})
+    MIXED.assign(y=TARGET).to_csv("plain.csv", index=False)
+    one, other = (
+        read_training_table(folder / each, ["y"], [], False, "auto") for each in (name, "plain.csv")
+    )
+    assert one.columns.describe() == other.columns.describe()
+    pd.testing.assert_frame_equal(one.inputs, other.inputs)
+    np.testing.assert_array_equal(one.targets, other.targets)
+
+
+def test_seasons_of_dates_are_offered_and_can_be_said(folder):
+    MIXED.assign(y=TARGET).to_csv("data.csv", index=False)
+    understood = read_training_table(folder / "data.csv", ["y"], [], False, "auto")
+    words = describe_table(understood)
+    assert (
+        "day is long enough for seasons of a year: --belief 'smooth + season(period.day=year)'"
+        in words
+    )
+    belief = fit._belief_of("smooth + season(period.day=year)", None)["belief"]
+    model = goodprior.BNNRegressor(belief=belief, encode=True, random_state=0)
+    model.fit_prior(understood.rows)
+    assert "repeat themselves every 365 in day" in str(model.belief_)

@@ -14,9 +14,7 @@ from goodprior.data.table.errors import TableError
 from goodprior.data.table.frames import as_frame
 
 LETTERS = st.sampled_from(["red", "blue", "Größe", "a b", "other", "x=1", "x,y"])
-FEW = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
-)
+FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 
 
 def _numbers(cells):
