@@ -267,7 +267,7 @@ def test_gaps_are_filled_when_asked_and_row_numbers_are_pointed_out(folder):
     ("arguments", "complaint"),
     [
         (["--target", "nope"], "--target: there is no column 'nope'; the table has size, kind"),
-        (["--target", "sise"], "there is no column 'sise' (did you mean 'size'?)"),
+        (["--target", "SISE"], "there is no column 'SISE' (did you mean 'size'?)"),
         (["--target", "size", "--drop", "nope"], "there is no column 'nope'"),
         (
             ["--target", "size", "--belief", "wild"],

@@ -11,7 +11,7 @@ from sklearn.inspection import permutation_importance
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import goodprior
-from goodprior import SGHMC, BNNClassifier, BNNRegressor
+from goodprior import SGHMC, BNNClassifier, BNNRegressor, storage
 from goodprior.data.table.encode import Columns
 from goodprior.estimators import rows
 
@@ -149,6 +149,28 @@ def test_the_encoder_is_kept_by_files_pickles_and_clones(model, tmp_path):
         assert again.columns_ == model.columns_
         assert again.feature_names_in_.tolist() == model.feature_names_in_.tolist()
         np.testing.assert_array_equal(again.predict(FRAME), model.predict(FRAME))
+
+
+def test_a_file_of_version_0_2_is_read(model, tmp_path):
+    """Its columns said what `table_` says now, and its names were those of the numbers."""
+    path = tmp_path / "model.safetensors"
+    model.save(path, table={"targets": ["y"], "rows": 40})
+    content = storage.read(path, kind="model", network=None)
+    fitted = content["fitted"]
+    about = fitted.pop("table_")
+    fitted["columns_"] = {**fitted["columns_"], **about}
+    for column in fitted["columns_"]["columns"]:
+        for new in ("grouped", "unit", "seasons"):
+            if column["kind"] != "duration":
+                del column[new]
+    del fitted["columns_"]["constant"]
+    fitted["feature_names_in_"] = np.array(model.columns_.names)
+    fitted["n_features_in_"] = len(model.columns_.names)
+    storage.write(path, content, kind="model")
+    again = goodprior.load(path)
+    assert again.table_ == {"targets": ["y"], "rows": 40}
+    assert again.feature_names_in_.tolist() == [*FRAME.columns[:-1]]
+    np.testing.assert_array_equal(again.predict(FRAME), model.predict(FRAME))
 
 
 def test_scikit_learn_takes_its_way_through_tables():

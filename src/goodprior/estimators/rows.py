@@ -29,22 +29,21 @@ class Rows:
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    def _read_training(self, X: Any, y: Any = None, **checks: Any) -> Any:
+    def _read_training(self, X: Any, y: Any = "no_validation", **checks: Any) -> Any:
         """The rows as numbers (and y, if it is given), once they are known to be fit for work.
 
         What was learned of the columns of a table stays in `columns_`.
         """
-        checks = {"dtype": np.float64, "allow_nd": True, **checks}
-        given = {} if y is None else {"y": y}
+        checks = {"y": y, "dtype": np.float64, "allow_nd": True, **checks}
         frame = self._table_to_encode(X)
         self.columns_ = None
         if frame is None:
             refuse_bad_columns(X)
-            return validate_data(self, _dense(X), **given, **checks)
+            return validate_data(self, _dense(X), **checks)
         names = [str(name) for name in frame.columns]
         with _arguments_of_estimators():
             self.columns_, matrix = Columns.fit_transform(frame, impute=self.encode == "impute")
-        checked = validate_data(self, matrix, **given, **checks)
+        checked = validate_data(self, matrix, **checks)
         self.n_features_in_ = len(names)
         if as_frame(X) is not None:
             self.feature_names_in_ = np.array(names, object)

@@ -106,7 +106,9 @@ class Settings(BaseEstimator):
             else f"match_schedule must be a MatchSchedule or None; got {self.match_schedule!r}",
             *self._network_problems(),
             None
-            if isinstance(self.encode, bool) or self.encode in ("auto", "impute")
+            if self.encode is True
+            or self.encode is False
+            or (isinstance(self.encode, str) and self.encode in ("auto", "impute"))
             else f"encode must be auto, impute, True or False; got {self.encode!r}",
         ]
 

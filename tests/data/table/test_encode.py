@@ -135,12 +135,15 @@ def test_missing_values_of_a_new_table_are_named_too(table):
     ("text", "message"),
     [
         ("a,b\n1,inf\n2,3\n4,-inf\n", r"'b' must hold finite numbers, found inf \(lines 2, 4\)"),
-        ('a,b\n1,"1,234"\n2,"2,500"\n3,7\n', r"'b' has numbers with commas.* in two ways"),
+        ('a,b\n1,"1,234"\n2,"2,500"\n3,7\n', r"'b' has numbers with commas.* with certainty"),
+        ("a;b\n1;1001.000,25\n2;7\n", r"'b' has numbers with commas, such as '1001.000,25'"),
         ("a,b\n" + "1,2\n" * 9 + "2,?\n", r"'b' has numbers and also '\?' \(line 11\)"),
         ("a,b\n1,\n2,\n", "values are missing: 'b' 2"),
         ("a,b\n1,03/04/2024\n2,05/06/2024\n", "read in two ways"),
         ("a,b\n" + "".join(f"{i},id{i}\n" for i in range(60)), r"'b' has 60 different .*drop"),
-        ("a,b\n1,5 €\n2,7.50 €\n", r"'b' has numbers with a sign, such as '5 €'"),
+        ("a,b\n1,5 €\n2,7.50 €\n", r"'b' has numbers with a unit, such as '5 €'.* and € into"),
+        ("a,b\n1,5 kg\n2,7.50 kg\n", r"'b' has numbers with a unit, such as '5 kg'"),
+        ("a,b\n1,$5\n2,$7.50\n", r"'b' has numbers with a unit, such as '\$5'"),
     ],
 )
 def test_what_is_not_understood_is_said(table, text, message):
@@ -183,6 +186,9 @@ def test_a_text_that_is_called_other_is_not_mixed_up_with_the_rest(table):
         ("2024-01-11T02:00+02:00", "2024-01-01T00:00Z"),
         ("01/31/2024", "01/21/2024"),
         ("31/01/2024", "21/01/2024"),
+        ("11.1.24", "1.1.24"),
+        ("11.01.2024 10:30", "01.01.2024 10:30"),
+        ("1/31/24 1:05 PM", "1/21/24 1:05 PM"),
     ],
 )
 def test_dates_in_many_forms_are_days(table, one, other):

@@ -83,8 +83,9 @@ def refuse_absent(
     if absent:
         whose = "" if arguments else "the table: "
         known = [str(name) for name in frame.columns]
-        near = get_close_matches(absent[0], known, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        lower = {name.lower(): name for name in known}
+        near = get_close_matches(str(absent[0]).lower(), lower, 1)
+        hint = f" (did you mean {lower[near[0]]!r}?)" if near else ""
         raise TableError(
             f"{whose}there is no column {some(map(repr, absent))}{hint}; the table has "
             f"{some(known)}",

@@ -9,13 +9,19 @@ from pandas.api import types
 
 from goodprior.data.table.errors import SHOWN, Series, TableError, places
 
-_COMMAS = re.compile(r"[+-]?(\d{1,3}(,\d{3})+(\.\d*)?|\d{1,3}(\.\d{3})*,\d+|\d+,\d+)")
+_COMMAS = re.compile(r"[+-]?\d*[\d.]*,[\d.,]*\d")
 _DATE = re.compile(r"\d{1,4}[-/. ]\w+[-/., ]+\d{1,4}([T ].*)?|[A-Za-z]{3,9} \d{1,2},? \d{4}")
 _DURATION = re.compile(r"-?(\d+ days? ?)?[+-]?\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?|-?\d+ days?")
-_SIGNS = re.compile(r"[€$£¥₹%]\s*[+-]?\d[\d.,]*|[+-]?\d[\d.,]*\s*[€$£¥₹%]")
+_BEFORE = re.compile(r"([€$£¥₹])\s*[+-]?\d[\d.,]*")
+_BEHIND = re.compile(r"[+-]?\d[\d.,]*\s*([^\d\s.,][^\d]*)")
 _ISO = "ISO8601"
-_FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y")
-_EITHER_WAY = ("%d/%m/%Y", "%m/%d/%Y")
+_DAYS = (
+    *("%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%d %b %Y", "%d %B %Y"),
+    *("%b %d, %Y", "%B %d, %Y", "%d-%b-%Y"),
+)
+_FORMATS = tuple(day + time for day in _DAYS for time in ("", " %H:%M", " %H:%M:%S"))
+_EITHER_WAY = (("%d/%m/%Y", "%m/%d/%Y"), ("%d/%m/%y", "%m/%d/%y"))
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 
 
 def as_text(values: Series) -> Series:
@@ -43,14 +49,16 @@ def refuse_numbers_as_text(name: str, values: Series) -> None:
         example = present[commas].iloc[0]
         raise TableError(
             f"column {name!r} has numbers with commas, such as {example!r} "
-            f"({places(present, commas)}), which can be read in two ways: write them with a "
-            "decimal point and without separators of thousands"
+            f"({places(present, commas)}), which cannot be read with certainty: write "
+            "them with a decimal point and without separators of thousands"
         )
-    if present.map(lambda text: bool(_SIGNS.fullmatch(text))).all():
-        raise TableError(
-            f"column {name!r} has numbers with a sign, such as {present.iloc[0]!r}: write the "
-            "numbers alone, and the sign into the column's name"
-        )
+    for pattern in (_BEFORE, _BEHIND):
+        units = {found[1].strip() if found else None for found in map(pattern.fullmatch, present)}
+        if len(units) == 1 and None not in units:
+            raise TableError(
+                f"column {name!r} has numbers with a unit, such as {present.iloc[0]!r}: write the "
+                f"numbers alone, and {units.pop()} into the column's name"
+            )
     if 0.8 <= numbers.mean() < 1:
         others = ", ".join(repr(text) for text in present[~numbers].unique()[:SHOWN])
         raise TableError(
@@ -82,7 +90,13 @@ def date_format(name: str, values: Series) -> str | None:
     for format in (_ISO, *_FORMATS):
         if dates(present, format).notna().all():
             return format
-    fitting = [format for format in _EITHER_WAY if dates(present, format).notna().all()]
+    fitting = [
+        format
+        for time in _TIMES
+        for ways in _EITHER_WAY
+        for format in (way + time for way in ways)
+        if dates(present, format).notna().all()
+    ]
     if len(fitting) == 2:
         raise TableError(
             f"column {name!r} has dates such as {present.iloc[0]!r} that can be read in two ways: "

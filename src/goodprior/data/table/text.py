@@ -96,7 +96,7 @@ def _lines(text: str, separator: str, least_columns: int) -> list[int]:
     if len(names) < least_columns:
         raise ValueError(
             f"its first line has only {len(names)} column, {names[0]!r}; columns must be separated "
-            f"by {', '.join(SEPARATORS.values())}"
+            f"by {', '.join(SEPARATORS.values())}, and nothing may stand above their names"
         )
     check_names(names)
     word = SEPARATORS.get(separator, repr(separator))
