@@ -503,9 +503,7 @@ def test_python_and_the_command_line_give_the_same_model(folder, gaps):
     saved = goodprior.load("model.safetensors")
     read = pd.read_csv("data.csv")
     settings = {"prior": "fg", "random_state": 3, "encode": "impute" if gaps else "auto"}
-    length = {"chains": 2, "draws": 13}
-    model = goodprior.BNNRegressor(hidden=(4,), method=SAMPLER, **length, **settings)
-    model.set_params(hidden=None).fit(read.drop(columns="y"), read["y"])
+    model = goodprior.BNNRegressor(**TINY, **settings).fit(read.drop(columns="y"), read["y"])
     assert saved.columns_ == model.columns_
     expected = model.predict(read)
     np.testing.assert_allclose(saved.predict(read), expected, rtol=1e-6)

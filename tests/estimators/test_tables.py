@@ -134,7 +134,7 @@ def test_polars_gives_the_same_model(model):
     frame = polars.DataFrame(cells).with_columns(
         level=polars.Series(FRAME["level"].astype(str).tolist(), dtype=polars.Categorical)
     )
-    same = BNNRegressor(**TINY).fit(frame.select(FRAME.columns), polars.Series(TARGET.tolist()))
+    same = BNNRegressor(**TINY).fit(frame.select([*FRAME.columns]), polars.Series(TARGET.tolist()))
     assert same.columns_.names == model.columns_.names
     np.testing.assert_allclose(same.predict(frame), model.predict(FRAME), rtol=1e-5)
 
