@@ -204,6 +204,11 @@ def test_dates_in_another_form_than_in_training_are_refused(table):
         columns.matrix(table("x,day\n1,2024-01-01\n2,soon\n"))
 
 
+def test_texts_that_begin_with_numbers_may_be_categories(table):
+    columns = Columns.fit(table("x,room\n1,5a\n2,6a\n3,10a\n"))
+    assert columns.columns[1].categories == ("10a", "5a", "6a")
+
+
 def test_texts_with_dashes_are_no_dates(table):
     columns = Columns.fit(table("x,c\n1,10-20-A\n2,3-4-5\n3,v1.2.3\n"))
     assert columns.columns[1].kind == "category"

@@ -13,7 +13,7 @@ _COMMAS = re.compile(r"[+-]?\d*[\d.]*,[\d.,]*\d")
 _DATE = re.compile(r"\d{1,4}[-/. ]\w+[-/., ]+\d{1,4}([T ].*)?|[A-Za-z]{3,9} \d{1,2},? \d{4}")
 _DURATION = re.compile(r"-?(\d+ days? ?)?[+-]?\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?|-?\d+ days?")
 _BEFORE = re.compile(r"([€$£¥₹])\s*[+-]?\d[\d.,]*")
-_BEHIND = re.compile(r"[+-]?\d[\d.,]*\s*([^\d\s.,][^\d]*)")
+_BEHIND = re.compile(r"[+-]?\d[\d.,]*(\s+[^\d\s.,]\D*|\s*[€$£¥₹%°]\D*)")  # not 5a, a room
 _ISO = "ISO8601"
 _DAYS = (
     *("%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%d %b %Y", "%d %B %Y"),
