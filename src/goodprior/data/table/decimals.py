@@ -44,7 +44,7 @@ def convert_commas(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"x": ["1,5", "1.234,5"], "n": ["1,250", "3,125"]})
+    >>> frame = pd.DataFrame({"x": ["1,5", "1.234,5"], "n": ["1,2500", "3,125"]})
     >>> convert_commas(frame, lambda: frame, None).to_numpy().tolist()
     [[1.5, 1.25], [1234.5, 3.125]]
     """
