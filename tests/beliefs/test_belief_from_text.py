@@ -15,6 +15,8 @@ from goodprior.beliefs.text import belief_from_text
         ("amplitude=3", {"amplitude": 3.0}),
         ("lengthscale=0.5,kernel=matern12", {"lengthscale": 0.5, "kernel": "matern12"}),
         ("kernel=periodic, period=12", {"kernel": "periodic", "period": 12.0}),
+        ("period.seen=year", {"period": {"seen": "year"}}),
+        ("season(period=week)", {"kernel": "periodic", "period": "week"}),
         ("lengthscale.body mass=1e2", {"lengthscale": {"body mass": 100.0}}),
         ("lengthscale.a.b=2", {"lengthscale": {"a.b": 2.0}}),
         ("lengthscale.color=red=2", {"lengthscale": {"color=red": 2.0}}),

@@ -55,6 +55,29 @@ def test_a_periodic_belief_repeats_itself():
     assert "every 12 in month" in str(found)
 
 
+def test_a_period_needs_no_kernel_and_may_be_a_word_for_dates():
+    one = Scaling.fit(X[:, :1], Y)
+    settings = {"task": "regression", "outputs": 1}
+    named = parse_belief({"period": {"day": "week"}}, one, ["day"], dates=["day"], **settings)
+    number = parse_belief({"kernel": "periodic", "period": 7}, one, ["day"], **settings)
+    assert repr(named) == repr(number)
+    assert repr(named.belief) == repr(number.belief)
+    assert "every 7 in day" in str(named)
+
+
+def test_a_category_is_all_of_its_levels():
+    rows = np.column_stack([np.tile([1, 0], 25), np.tile([0, 1], 25), X[:, 0]])
+    scaling, names = Scaling.fit(rows, Y), ["kind=u", "kind=v", "x"]
+    settings = {"task": "regression", "outputs": 1}
+    ignored = parse_belief({"ignore": "kind"}, scaling, names, **settings)
+    assert "whatever kind=u, kind=v may be" in str(ignored)
+    assert str(parse_belief({"column": "x"}, scaling, names, **settings)) == str(ignored)
+    long = parse_belief({"lengthscale": {"kind": 9}}, scaling, names, **settings)
+    assert "9 in kind=u, 9 in kind=v" in str(long)
+    with pytest.raises(ValueError, match="monotone names the category 'kind': name one of its"):
+        parse_belief({"monotone": {"kind": "increasing"}}, scaling, names, **settings)
+
+
 @pytest.mark.parametrize("lengthscale", [[1.0], {"month": 1.0}])
 def test_the_lengthscale_of_a_periodic_belief_is_one_number(lengthscale):
     spec = {"kernel": "periodic", "period": 12, "lengthscale": lengthscale}
@@ -76,7 +99,13 @@ def test_an_object_is_taken_as_it_is():
         ({"length": 1.0}, "may have"),
         ({"lengthscale": {"height": 1.0}}, "height"),
         ({"lengthscale": [1.0, 2.0, 3.0]}, "2 columns; got 3"),
-        ({"period": 3.0}, "period is for the kernel periodic only, and the kernel is rbf"),
+        ({"period": 3.0}, "a periodic belief is for one column, and there are 2"),
+        (
+            {"kernel": "rbf", "period": 3.0},
+            "period is for the kernel periodic only, and the kernel",
+        ),
+        ({"period": {"age": "year"}}, "'year', which is for columns of dates, and age has numbers"),
+        ({"period": {"age": "eon"}}, "period of age must be a number or one of day, week, month"),
         ({"lengthscale": -1.0}, "lengthscale of age"),
         ({"amplitude": 0}, "amplitude"),
         ({"amplitude": -3.0}, "amplitude must be .* got -3"),

@@ -114,10 +114,10 @@ def test_fit_says_what_it_understood_what_it_found_and_what_comes_next(fitted):
 def test_the_model_file_knows_its_columns(fitted):
     folder, _ = fitted
     model = goodprior.load(folder / "model.safetensors")
-    assert model.columns_["targets"] == ["y"]
-    assert model.columns_["rows"] == ROWS
-    assert Columns.from_dict(model.columns_).names == model.feature_names_in_.tolist()
-    assert model.feature_names_in_.tolist() == ["size", "colour=<b>", "colour=red", "day"]
+    assert model.table_ == {"targets": ["y"], "rows": ROWS, "decimal": None}
+    assert model.columns_ == Columns.fit(table().drop(columns=["y", "z", "kind", "code"]))
+    assert model.columns_.names == ["size", "colour=<b>", "colour=red", "day"]
+    assert model.feature_names_in_.tolist() == ["size", "colour", "day", "device"]
 
 
 def test_predictions_stand_behind_the_rows_as_they_were_written(fitted, folder):
@@ -132,7 +132,7 @@ def test_predictions_stand_behind_the_rows_as_they_were_written(fitted, folder):
     assert lines[2].startswith('2024-01-09,<b>,"1,5",8,')
     assert os.listdir(folder) == ["predictions.csv"]
     model = goodprior.load(trained / "model.safetensors")
-    inputs = pd.DataFrame([[1.5, 0, 1, 4.0], [8, 1, 0, 8]], columns=model.feature_names_in_)
+    inputs = pd.DataFrame([[1.5, 0, 1, 4.0], [8, 1, 0, 8]], columns=model.columns_.names)
     mean, std = model.predict(inputs, return_std=True)
     found = pd.read_csv(folder / "predictions.csv")
     np.testing.assert_allclose(found["mean"], mean, rtol=1e-5)
@@ -260,12 +260,14 @@ def test_gaps_are_filled_when_asked_and_row_numbers_are_pointed_out(folder):
     understood = read_training_table(folder / "data.csv", ["y"], [], True, "auto")
     assert understood.counters == ["row"]
     assert understood.inputs["size"][2] == frame["size"].median()
+    assert understood.rows["size"].isna().sum() == 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         (["--target", "nope"], "--target: there is no column 'nope'; the table has size, kind"),
+        (["--target", "SISE"], "there is no column 'SISE' (did you mean 'size'?)"),
         (["--target", "size", "--drop", "nope"], "there is no column 'nope'"),
         (
             ["--target", "size", "--belief", "wild"],
@@ -335,9 +337,11 @@ def test_files_that_are_no_models_are_refused(folder, fitted):
 def test_models_fitted_in_python_work_if_their_columns_have_names(fitted, folder):
     trained, _ = fitted
     model = goodprior.load(trained / "model.safetensors")
+    names = model.columns_.names
     del model.columns_
+    model.feature_names_in_, model.n_features_in_ = np.array(names, object), len(names)
     model.save("named.safetensors")
-    new = pd.DataFrame([[1.5, 0.0, 1.0, 4.0]], columns=model.feature_names_in_)
+    new = pd.DataFrame([[1.5, 0.0, 1.0, 4.0]], columns=names)
     new.to_csv("new.csv", index=False)
     assert run("predict", "named.safetensors", "new.csv").exit_code == 0
     found = read_table("predictions.csv")["mean"]
@@ -412,7 +416,7 @@ def test_after_ctrl_c_the_draws_are_saved_and_the_same_command_goes_on(folder, m
     assert (done.exit_code, done.stdout) == (0, "")
     assert all(line.startswith("warning: ") for line in done.stderr.splitlines())
     at_once = goodprior.load("model.safetensors")
-    X = pd.DataFrame(np.eye(4), columns=at_once.feature_names_in_)
+    X = pd.DataFrame(np.eye(4), columns=at_once.columns_.names)
     np.testing.assert_allclose(resumed.predict(X), at_once.predict(X), rtol=1e-6)
 
 

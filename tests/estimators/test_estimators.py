@@ -255,8 +255,8 @@ def test_bad_tables_meet_a_clear_error(rows, y, message):
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        (["red", "blue", "red", "blue"], r"text or dates in colour \('red'\).*Columns"),
-        ([1.0, np.nan, np.nan, 2.0], r"NaN in colour \(2 of 4\)"),
+        (["red", "blue", "red", "blue"], r"text or dates in colour \('red'\).*encode=\"auto\""),
+        ([1.0, np.nan, np.nan, 2.0], r"NaN in colour \(2 of 4\).*encode=\"impute\""),
         (pd.array([1, None, 2, 3], dtype="Int64"), r"NaN in colour \(1 of 4\)"),
         (pd.date_range("2024-01-01", periods=4), "text or dates in colour"),
     ],
@@ -264,7 +264,7 @@ def test_bad_tables_meet_a_clear_error(rows, y, message):
 def test_bad_columns_of_a_frame_are_named(column, message):
     frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": column})
     with pytest.raises(ValueError, match=message):
-        BNNRegressor(**SMALL).fit(frame, np.arange(4.0))
+        BNNRegressor(**SMALL, encode=False).fit(frame, np.arange(4.0))
 
 
 @pytest.mark.slow

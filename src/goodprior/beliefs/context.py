@@ -1,6 +1,6 @@
 """What a specification of a belief is read with, and how its numbers are read and written."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from math import inf, log
 from typing import Any, Literal, NamedTuple
@@ -10,6 +10,8 @@ import numpy as np
 from goodprior import checks
 from goodprior.beliefs.terms import About
 from goodprior.data.scaling import Scaling
+
+PERIODS = {"day": 1.0, "week": 7.0, "month": 30.4375, "quarter": 91.3125, "year": 365.25}  # days
 
 Task = Literal["regression", "classification"]
 
@@ -21,6 +23,7 @@ class Context(NamedTuple):
     names: Sequence[str]
     task: Task
     outputs: int
+    dates: Collection[str] = ()  # names of columns that are dates, in days
 
     @property
     def noun(self) -> str:
@@ -40,11 +43,38 @@ class Context(NamedTuple):
 
     def column(self, name: str, what: str) -> int:
         """The number of a column; an unknown one is an error that names the nearest."""
+        found = self.columns(name, what)
+        if len(found) > 1:
+            levels = [self.names[i] for i in found]
+            raise ValueError(f"{what} names the category {name!r}: name one of its levels {levels}")
+        return found[0]
+
+    def columns(self, name: str, what: str) -> list[int]:
+        """The number of a column, or of all levels of a category: `color=blue`, `color=red`."""
         if name in self.names:
-            return list(self.names).index(name)
+            return [list(self.names).index(name)]
+        levels = [i for i, each in enumerate(self.names) if str(each).startswith(f"{name}=")]
+        if levels:
+            return levels
         near = get_close_matches(str(name), [str(n) for n in self.names], 1)
         hint = f"did you mean {near[0]!r}? T" if near else "t"
         raise ValueError(f"{what} names {name!r}; {hint}he columns are {list(self.names)}")
+
+    def period(self, value: Any, column: int) -> float:
+        """A period in the column's units; a word such as `year` where the column is dates."""
+        if not isinstance(value, str):
+            return checks.positive("period", value)
+        name = self.names[column]
+        if value not in PERIODS:
+            raise ValueError(
+                f"period of {name} must be a number or one of {', '.join(PERIODS)}; got {value!r}"
+            )
+        if name not in self.dates:
+            raise ValueError(
+                f"period of {name} is {value!r}, which is for columns of dates, and {name} has "
+                "numbers: give the period as a number in its units"
+            )
+        return PERIODS[value]
 
 
 def about(name: str, value: Any) -> About:

@@ -1,6 +1,6 @@
 """Beliefs from words and small tables in the columns' own units, and back to a sentence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +53,7 @@ def parse_belief(
     task: Task,
     outputs: int,
     images: bool = False,
+    dates: Collection[str] = (),
 ) -> ParsedBelief:
     """The belief about standardised inputs and targets that a specification stands for.
 
@@ -80,6 +81,8 @@ def parse_belief(
         Of the network.
     images : bool
         Whether rows are images, about which only None and objects say anything.
+    dates : collection of str
+        Columns that are dates, in days: their periods may be words such as `year`.
 
     Returns
     -------
@@ -98,13 +101,13 @@ def parse_belief(
     ...              task="regression", outputs=1)
     Smooth functions that vary by about 50, over about 5 in age.
     """
-    context = Context(scaling, names, task, outputs)
+    context = Context(scaling, names, task, outputs, dates)
     if isinstance(spec, Belief):
         return ParsedBelief(spec, f"The belief that was given, in standard units: {spec!r}")
     if images:
         return _image_belief(spec, context)
     if isinstance(spec, Mapping) and "mixture" in spec:
-        settings: dict[str, Any] = {"task": task, "outputs": outputs}
+        settings: dict[str, Any] = {"task": task, "outputs": outputs, "dates": dates}
         return ParsedBelief(
             *parse_mixture(spec, lambda one: parse_belief(one, scaling, names, **settings))
         )
@@ -113,7 +116,7 @@ def parse_belief(
     if isinstance(spec, list | tuple) and len(spec) > 1:
         return _sum(spec, context)
     if isinstance(spec, list | tuple) and spec:
-        return parse_belief(spec[0], scaling, names, task=task, outputs=outputs)
+        return parse_belief(spec[0], scaling, names, task=task, outputs=outputs, dates=dates)
     if spec is not None and not isinstance(spec, str):
         raise ValueError(
             f"belief must be one of {', '.join(PRESETS)}, a table such as "

@@ -97,7 +97,8 @@ def _refuse_fields(spec: Mapping[str, Any], kernel: str) -> None:
 
 
 def _kernel(spec: Mapping[str, Any]) -> str:
-    kernel = checks.one_of("kernel", spec.get("kernel", "rbf"), TERM_KERNELS)
+    default = "periodic" if "period" in spec and "smoothness" not in spec else "rbf"
+    kernel = checks.one_of("kernel", spec.get("kernel", default), TERM_KERNELS)
     if "smoothness" not in spec:
         return kernel
     names = {smoothness: name for name, smoothness in SMOOTHNESS.items()}
@@ -126,7 +127,7 @@ def _amplitude(spec: Mapping[str, Any], context: Context) -> tuple[About, np.nda
 def _ignored(spec: Mapping[str, Any], context: Context) -> set[int]:
     names = spec.get("ignore", ())
     names = [names] if isinstance(names, str) else list(names)
-    found = {context.column(name, "ignore") for name in names}
+    found = {column for name in names for column in context.columns(name, "ignore")}
     if len(found) == len(context.names):
         raise ValueError("ignore names all columns, so there would be nothing to vary with")
     return found
@@ -187,7 +188,11 @@ def _lengthscales(
     if both := [names[i] for i in sorted(ignored & set(levels))]:
         raise ValueError(f"{both} have levels, but are ignored: leave one of them out")
     if isinstance(spec, Mapping):
-        given = {context.column(name, "lengthscale"): value for name, value in spec.items()}
+        given = {
+            column: value
+            for name, value in spec.items()
+            for column in context.columns(name, "lengthscale")
+        }
         if both := [names[i] for i in sorted(ignored & set(given))]:
             raise ValueError(f"{both} have a lengthscale, but are ignored: leave one of them out")
         if both := [names[i] for i in sorted(set(levels) & set(given))]:
@@ -213,7 +218,7 @@ def _columns(spec: Mapping[str, Any], context: Context) -> list[int]:
     """The columns that a term is about: all, or those that are named."""
     named = spec.get("column", list(context.names))
     named = [named] if isinstance(named, str) else list(named)
-    return [context.column(name, "column") for name in named]
+    return [column for name in named for column in context.columns(name, "column")]
 
 
 def _linear(
@@ -274,4 +279,4 @@ def _period(spec: Mapping[str, Any], context: Context) -> tuple[int, float]:
             "a periodic belief needs kernel=periodic and a period in the column's units: "
             f"the deviation of {names[column]} is {number(context.scaling.x_std[column])}"
         )
-    return column, checks.positive("period", given)
+    return column, context.period(given, column)

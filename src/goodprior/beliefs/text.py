@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from goodprior.beliefs.context import PERIODS
 from goodprior.beliefs.levels import CORRELATIONS
 from goodprior.beliefs.monotone_table import DIRECTIONS
 
@@ -12,7 +13,7 @@ _RULE = (
 _WORDS = {"kernel", "column", "ignore", "curves"}  # fields whose values are not numbers
 _PER_COLUMN: dict[str, tuple[str, ...]] = {  # and what their values may be
     "lengthscale": ("a number",),
-    "period": ("a number",),
+    "period": ("a number", *PERIODS),
     "levels": (*CORRELATIONS, "a number"),
     "monotone": DIRECTIONS,
 }
@@ -93,7 +94,7 @@ def _table(text: str) -> dict[str, Any]:
         if name == "ignore" and not dot:
             table.setdefault("ignore", []).append(value)
             continue
-        words = _PER_COLUMN.get(name, ()) if dot else ()
+        words = _PER_COLUMN.get(name, ()) if dot or name == "period" else ()
         is_word = value in words or (name in _WORDS and not dot)
         read = value if is_word else _number_in(part, value, words)
         place = table

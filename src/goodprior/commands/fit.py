@@ -69,6 +69,7 @@ def fit(
             "budget": budget,
             "random_state": seed,
             "verbose": int(not quiet),
+            "encode": "impute" if impute else True,
             **(_quick(method) if quick else {}),
             **({} if draws is None else {"draws": draws}),
         }
@@ -135,8 +136,8 @@ def _fit_and_save(
 
     estimator: Any = BNNRegressor if table.task == "regression" else BNNClassifier
     model = estimator(**settings)
-    model.fit(table.inputs, table.targets, checkpoint=checkpoint)
-    model.save(out, columns=table.to_dict())
+    model.fit(table.rows, table.targets, checkpoint=checkpoint)
+    model.save(out, table=table.to_dict())
     return model
 
 

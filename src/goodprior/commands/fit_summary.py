@@ -39,7 +39,7 @@ def fit_result(model: Any, table: "TrainingTable", warned: list[str]) -> dict[st
 
 def _loo_figures(model: Any, table: "TrainingTable") -> dict[str, Any]:
     """PSIS-LOO without the figure of each row."""
-    found = model.loo(table.inputs, table.targets)._asdict()
+    found = model.loo(table.rows, table.targets)._asdict()
     del found["pareto_k"]
     return found
 

@@ -19,9 +19,10 @@ class ModelFile:
     columns: "Columns | None"  # None: it was fitted on numbers without names
     targets: list[str]
     rows: int | None  # of the training table
+    decimal: str | None = None  # a comma, if its numbers had decimal commas
 
     def inputs(self, frame: "pd.DataFrame") -> "pd.DataFrame":
-        """Return the table as the model's inputs."""
+        """Return the table as the model takes it, whatever the order of its columns."""
         import pandas as pd
 
         if self.columns is None:
@@ -29,7 +30,15 @@ class ModelFile:
                 "the model was fitted on numbers without names of columns, so columns of a file "
                 "cannot be told apart: fit it with `goodprior fit`, or on a pandas DataFrame"
             )
+        if self.model.columns_ is not None:
+            return frame
         return pd.DataFrame(self.columns.matrix(frame), columns=self.columns.names)
+
+    def read(self, data: Path) -> "pd.DataFrame":
+        """Return the table in a file, with numbers written as in the training table."""
+        from goodprior.data.table.read import read_table
+
+        return read_table(data, least_columns=1, decimal=self.decimal)
 
     def known_targets(self, frame: "pd.DataFrame") -> "np.ndarray | None":
         """Return the targets, if the table has them."""
@@ -42,20 +51,20 @@ class ModelFile:
 
 def open_model(path: Path) -> ModelFile:
     """Read a model file; what is none, or holds no posterior, is refused."""
-    from goodprior.data.table.encode import Column, Columns
+    from goodprior.data.table.column import Column
+    from goodprior.data.table.encode import Columns
     from goodprior.estimators import load
 
     model = load(path)
     if not hasattr(model, "posterior_"):
         raise ValueError(f"{path} holds a prior that has seen no data, not a fitted model")
-    about: dict[str, Any] | None = getattr(model, "columns_", None)
-    if about is not None:
-        try:
-            columns = Columns.from_dict(about)
-            return ModelFile(model, columns, list(about["targets"]), int(about["rows"]))
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"{path} does not describe its columns well: {error!r}") from None
+    about: dict[str, Any] = getattr(model, "table_", {})
+    try:
+        known = list(about.get("targets", [])), about.get("rows"), about.get("decimal")
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"{path} does not describe its table well: {error!r}") from None
+    if model.columns_ is not None:
+        return ModelFile(model, model.columns_, *known)
     names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return ModelFile(model, None, [], None)
-    return ModelFile(model, Columns(tuple(Column(str(n), "number") for n in names)), [], None)
+    columns = None if names is None else Columns(tuple(Column(str(n), "number") for n in names))
+    return ModelFile(model, columns, *known)

@@ -32,8 +32,7 @@ def relevance_lines(file: "ModelFile", rows: "pd.DataFrame | None") -> list[str]
         return []
     if len(file.columns.columns) > MOST_COLUMNS:
         return [f"which columns matter is not computed for more than {MOST_COLUMNS} of them"]
-    groups = {each.name: each.names for each in file.columns.columns if each.kind == "category"}
-    return [str(each) for each in file.model.relevance(rows, groups=groups)]
+    return [str(each) for each in file.model.relevance(rows)]
 
 
 def one_sentence(file: "ModelFile") -> str:

@@ -49,7 +49,7 @@ ModelPath = Annotated[
 TrainingData = Annotated[
     Path,
     typer.Argument(
-        help="A CSV file (or .tsv, .txt, .gz) whose first line has the names of the columns.",
+        help="A table: CSV (.csv, .tsv, .txt), Excel (.xlsx), Parquet or Feather, also compressed.",
         exists=True,
         dir_okay=False,
     ),
@@ -67,7 +67,8 @@ Belief = Annotated[
         help="What functions are like: smooth (the default), rough, trend, fit (to the rows), or "
         "lengths and heights in the columns' own units, such as "
         '"lengthscale.age=10, amplitude=3". '
-        "Also period.COLUMN=12, levels.CATEGORY=similar, monotone.COLUMN=increasing, "
+        "Also period.COLUMN=12 (or year, week, … for dates), levels.CATEGORY=similar, "
+        "monotone.COLUMN=increasing, "
         "curves=EXAMPLES.csv, and sums of these with +."
     ),
 ]

@@ -44,10 +44,11 @@ def predict(
 
         prepare()
         file = open_model(model)
-        frame = read_table(data, least_columns=1)
+        frame = file.read(data)
         found = predictions(file.model, file.inputs(frame), file.targets, level)
         if path is not None:
-            write_table(path, read_table(data, least_columns=1, as_text=True), found)
+            written = read_table(data, least_columns=1, as_text=True)
+            write_table(path, written, found, decimal=frame.attrs.get("decimal", "."))
             typer.echo(
                 f"{len(frame)} rows, with {', '.join(found)} behind the {len(frame.columns)} "
                 f"columns of {data}: {path}",
@@ -91,15 +92,20 @@ def predictions(
     }
 
 
-def write_table(path: Path, rows: "pd.DataFrame", found: "dict[str, np.ndarray]") -> None:
+def write_table(
+    path: Path, rows: "pd.DataFrame", found: "dict[str, np.ndarray]", decimal: str = "."
+) -> None:
     """Write the rows as they were, then the new columns; the file as a whole or not at all.
 
     Where the rows have a column of that name already, the new ones begin with `predicted_`.
+    Decimal commas, of rows that have them, come with semicolons between columns.
     """
     from goodprior.storage import replace_file
 
     before = "predicted_" if set(found) & set(rows.columns) else ""
     table = rows.assign(**{before + name: values for name, values in found.items()})
-    separator = "\t" if path.suffix == ".tsv" else ","
-    text = table.to_csv(index=False, sep=separator, float_format="%.7g", lineterminator="\n")
+    separator = "\t" if path.suffix == ".tsv" else ";" if decimal == "," else ","
+    text = table.to_csv(
+        index=False, sep=separator, float_format="%.7g", lineterminator="\n", decimal=decimal
+    )
     replace_file(path, text.encode())

@@ -56,11 +56,9 @@ def show(
 
 def _rows_to_draw(file: "ModelFile", data: Path | None) -> tuple[Any, Any]:
     """Inputs and targets to draw, if there are any."""
-    from goodprior.data.table.read import read_table
-
     if data is None:
         return None, None
-    frame = read_table(data, least_columns=1)
+    frame = file.read(data)
     targets = file.known_targets(frame)
     if targets is None:
         typer.echo(f"warning: {data} does not have the targets, so no dots are drawn", err=True)

@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 class TrainingTable:
     """A table as inputs and targets, and what was understood of it."""
 
-    inputs: "pd.DataFrame"
+    rows: "pd.DataFrame"  # as the estimators take them
+    inputs: "pd.DataFrame"  # the numbers that they become
     targets: "np.ndarray"
     names: list[str]  # of the targets
     columns: "Columns"
-    constant: list[str]  # columns with the same value in every row, which are left out
     counters: list[str]  # inputs that go up by one from row to row
     task: Literal["regression", "classification"]
+    decimal: str | None = None  # a comma, if the file has decimal commas
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a model file keeps of it, as `columns_` of the estimator."""
-        return self.columns.to_dict() | {"targets": self.names, "rows": len(self.inputs)}
+        """Return what a model file keeps of it, as `table_` of the estimator."""
+        return {"targets": self.names, "rows": len(self.inputs), "decimal": self.decimal}
 
 
 def read_training_table(
@@ -37,11 +38,11 @@ def read_training_table(
     Parameters
     ----------
     data
-        A text file with a table.
+        A file with a table.
     targets
         Names of the columns to predict.
     drop
-        Names of columns to leave out, beside those with the same value in every row.
+        Names of columns to leave out.
     impute
         Whether to fill in missing values.
     task
@@ -61,16 +62,11 @@ def read_training_table(
     frame = read_table(data)
     names = list(dict.fromkeys(targets))
     y = target_values(frame, names[0] if len(names) == 1 else names)
-    others = [name for name in frame.columns if name not in (*names, *drop)]
-    constant = [name for name in others if frame[name].nunique() == 1]
-    if constant and len(constant) == len(others):
-        raise ValueError(f"{', '.join(others)}: the same value in every row, nothing to learn from")
-    columns, matrix = Columns.fit_transform(
-        frame, target=names, impute=impute, drop=[*drop, *constant]
-    )
+    columns, matrix = Columns.fit_transform(frame, target=names, impute=impute, drop=drop)
+    rows = frame.drop(columns=[*columns.left_out])
     inputs = pd.DataFrame(matrix, columns=columns.names)
-    counters = _counters(frame[others])
-    return TrainingTable(inputs, y, names, columns, constant, counters, _task(task, y, names[0]))
+    task, decimal = _task(task, y, names[0]), frame.attrs.get("decimal")
+    return TrainingTable(rows, inputs, y, names, columns, _counters(rows), task, decimal)
 
 
 def _task(task: str, y: "np.ndarray", name: str) -> Literal["regression", "classification"]:
@@ -104,13 +100,25 @@ def _counters(frame: Any) -> list[str]:
     return [name for name in numbers if len(frame) > 2 and (numbers[name].diff()[1:] == 1).all()]
 
 
+def _season(name: str, seasons: tuple[str, ...]) -> str | None:
+    """How a belief could name the seasons of a column of dates."""
+    if not seasons:
+        return None
+    terms = " + ".join(f"season(period.{name}={word})" for word in seasons)
+    spans = f"  {name} is long enough for seasons of a {' and a '.join(seasons)}"
+    return f"{spans}: --belief {quote(f'smooth + {terms}')}"
+
+
 def describe_table(table: TrainingTable) -> str:
     """Return a few lines on columns and targets."""
     import numpy as np
 
     lines = [f"{len(table.inputs)} rows, {table.columns.describe()}"]
-    if table.constant:
-        lines.append(f"  left out, the same value in every row: {', '.join(table.constant)}")
+    if table.decimal:
+        lines.append("  numbers have decimal commas")
+    for column in table.columns.columns:
+        if season := _season(column.name, column.seasons):
+            lines.append(season)
     for name in table.counters:
         lines.append(f"  {name} only counts the rows? then leave it out: --drop {quote(name)}")
     names = ", ".join(table.names)

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from goodprior import checks
 from goodprior.beliefs.from_rows import fitted_to_rows
@@ -23,8 +23,8 @@ from goodprior.estimators.beliefs import belief_for
 from goodprior.estimators.explain import Explanations
 from goodprior.estimators.posterior_draws import PosteriorDraws
 from goodprior.estimators.prior_draws import Matched, PriorDraws
+from goodprior.estimators.rows import Rows
 from goodprior.estimators.settings import Settings, refuse
-from goodprior.estimators.validation import refuse_bad_columns, warn_if_far
 from goodprior.matching.match import History
 from goodprior.pipeline import (
     Fit,
@@ -52,11 +52,10 @@ class _Continuation(NamedTuple):
     key: PRNGKeyArray
 
 
-class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
+class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Settings):
     """The course of a fit; `BNNRegressor` and `BNNClassifier` say the rest."""
 
     TASK: ClassVar[Task]
-    n_features_in_: int
     history_: History
     prior_: Prior
     _continuation: _Continuation | None = None
@@ -82,7 +81,8 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
         Parameters
         ----------
         X, y
-            Training rows (an array or a DataFrame) and targets.
+            Training rows (an array, or a table whose columns are encoded as `encode` says) and
+            targets.
         sample_weight
             How often each row counts.
         checkpoint
@@ -95,10 +95,7 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
         The estimator itself.
         """
         method = self.check_settings(sample_weight=sample_weight)
-        refuse_bad_columns(X)
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2, allow_nd=True
-        )
+        X, y = self._read_training(X, y, multi_output=True, ensure_min_samples=2)
         numbers = self._targets(y)
         row_weights = None if sample_weight is None else np.asarray(sample_weight, float)
         problem = self._problem(X, numbers, method, row_weights=row_weights)
@@ -151,8 +148,7 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
         method = self.check_settings()
         if not method.has_prior:
             raise ValueError(f"method {method.name} has no prior over weights to match")
-        refuse_bad_columns(X)
-        X = validate_data(self, X, dtype=np.float64, allow_nd=True)
+        X = self._read_training(X)
         if target_std is None:
             target_std = amplitudes_of(self.belief) or 1.0
         stds = np.array([checks.positive("target_std", std) for std in np.atleast_1d(target_std)])
@@ -266,14 +262,6 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
             tabular = problem.X.ndim == 2
             self._matched = Matched(problem, key, history.how) if tabular else None
 
-    # New rows
-
-    def _check_new(self, X: Any) -> np.ndarray:
-        refuse_bad_columns(X)
-        X = validate_data(self, X, dtype=np.float64, reset=False, allow_nd=True)
-        warn_if_far(self, X)
-        return X
-
     def __getstate__(self) -> dict[str, Any]:
         """A pickle does not carry the training rows, unless `keep_rows` asks for it."""
         state: dict[str, Any] = {**super().__getstate__()}  # type: ignore[dict-item]
@@ -285,4 +273,6 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = False
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.encode == "impute"
         return tags

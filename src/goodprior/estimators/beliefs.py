@@ -35,4 +35,5 @@ def belief_for(
         task=model.TASK,
         outputs=outputs,
         images=X.ndim == 4,
+        dates=() if model.columns_ is None else model.columns_.dates,
     )

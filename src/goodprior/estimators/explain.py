@@ -16,9 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from goodprior import checks
 from goodprior.beliefs.spec import Task
 from goodprior.data.scaling import Scaling
+from goodprior.data.table.encode import Columns
 from goodprior.estimators.figures import plot_partial_dependence
 from goodprior.estimators.relevance import Functions, Relevance, relevance_of, with_values
-from goodprior.estimators.validation import column_name, column_number
+from goodprior.estimators.validation import column_name, column_numbers
 
 ROWS = 300  # rows over which functions are averaged, at most
 
@@ -33,7 +34,7 @@ class PartialDependence(NamedTuple):
     target
         Of a classifier the class whose probability this is; of several targets, which.
     grid
-        Values of the column.
+        Values of the column; of a category its levels.
     mean, lower, upper
         Mean over draws and central interval of the averaged function at each of them, in the
         target's units (of a classifier: probabilities).
@@ -43,7 +44,7 @@ class PartialDependence(NamedTuple):
 
     column: str
     target: Any
-    grid: Float[np.ndarray, " points"]
+    grid: np.ndarray
     mean: Float[np.ndarray, " points"]
     lower: Float[np.ndarray, " points"]
     upper: Float[np.ndarray, " points"]
@@ -56,6 +57,7 @@ class Explanations:
     TASK: ClassVar[Task]
     scaling_: Scaling
     classes_: np.ndarray
+    columns_: Columns | None
 
     @abstractmethod
     def _functions(self, X: np.ndarray) -> np.ndarray:
@@ -107,14 +109,20 @@ class Explanations:
             With `grid`, `mean`, `lower` and `upper`.
         """
         rows = self._explained_rows(X)
-        number = column_number(self, column)
+        numbers = column_numbers(self, column)
         wanted = self._target_number(target)
         level = checks.fraction("level", level)
-        grid = _grid(rows[:, number], checks.whole("points", points, least=2))
-        each = (self._target_draws(with_values(rows, [number], value), wanted) for value in grid)
+        points = checks.whole("points", points, least=2)
+        if self._is_category(column):
+            name, values = str(column), np.eye(len(numbers))
+            grid = np.array([column_name(self, n).removeprefix(f"{name}=") for n in numbers])
+        else:
+            name, grid = column_name(self, numbers[0]), _grid(rows[:, numbers[0]], points)
+            values = grid
+        each = (self._target_draws(with_values(rows, numbers, value), wanted) for value in values)
         draws = np.stack([values.mean(axis=1) for values in each], axis=1)
         lower, upper = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        name, mean = column_name(self, number), draws.mean(axis=0)
+        mean = draws.mean(axis=0)
         if self.TASK == "classification":
             target = self.classes_[wanted]
         return PartialDependence(name, target, grid, mean, lower, upper, level)
@@ -158,8 +166,8 @@ class Explanations:
             Rows that stand for those of interest, such as the training rows. Of more than 300,
             that many are used, evenly spread.
         groups
-            Columns that belong together and are exchanged together, such as those of one category,
-            by the group's name.
+            Columns that belong together and are exchanged together, by the group's name, beside
+            those of each category of the table that the model was fitted to.
         level
             Of the intervals over posterior draws.
 
@@ -170,10 +178,14 @@ class Explanations:
         """
         rows = self._explained_rows(X)
         level = checks.fraction("level", level)
-        together = {
-            name: [column_number(self, column) for column in columns]
+        known = {} if self.columns_ is None else self.columns_.groups
+        asked = {
+            name: [number for column in columns for number in column_numbers(self, column)]
             for name, columns in (groups or {}).items()
         }
+        taken = {number for numbers in asked.values() for number in numbers}
+        categories = {name: column_numbers(self, name) for name in known}
+        together = asked | {n: c for n, c in categories.items() if not taken.intersection(c)}
         grouped = {number for numbers in together.values() for number in numbers}
         alone = {
             column_name(self, number): [number]
@@ -182,6 +194,9 @@ class Explanations:
         }
         noun = "functions" if self.TASK == "regression" else "logits"
         return relevance_of(self._standard_functions, rows, alone | together, level, noun)
+
+    def _is_category(self, column: str | int) -> bool:
+        return self.columns_ is not None and column in self.columns_.groups
 
     def _standard_functions(self, X: np.ndarray) -> Functions:
         """Function draws with an axis of outputs, all on one scale."""

@@ -10,7 +10,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from goodprior import plots
-from goodprior.estimators.validation import column_name, column_number
+from goodprior.estimators.validation import (
+    column_name,
+    column_number,
+    column_numbers,
+    input_count,
+)
 from goodprior.inference import Binary
 from goodprior.matching.report import Column, MatchReport
 
@@ -21,7 +26,7 @@ OURS, BELIEF = "#009e73", "#000000"
 
 def _columns(model: Any) -> list[int]:
     low, high = model.box_
-    if len(low) != model.n_features_in_:
+    if len(low) != input_count(model):
         raise ValueError("pictures go along the columns of a table, and these rows are images")
     varying = [i for i in range(len(low)) if high[i] > low[i]]
     return sorted(varying, key=lambda i: "=" in column_name(model, i))[:MOST] or [
@@ -109,27 +114,26 @@ def plot_partial_dependence(
     model: Any, X: Any, columns: Sequence[str | int] | None, *, target: Any, level: float
 ) -> Figure:
     """Means and bands of the function along columns, averaged over the rows' other columns."""
-    numbers = (
-        _columns(model) if columns is None else [column_number(model, name) for name in columns]
-    )
-    if not numbers:
+    shown = _columns(model) if columns is None else list(columns)
+    if not shown:
         raise ValueError("columns must name one column or more")
-    figure, axes = _one_axis_each(numbers)
-    data, of = np.asarray(X, float), "prediction"
-    for axis, column in zip(axes, numbers, strict=False):
+    for column in shown:
+        column_numbers(model, column)  # one that is not there is said before any work
+    figure, axes = _one_axis_each(shown)
+    data, of = model._check_new(X), "prediction"
+    for axis, column in zip(axes, shown, strict=False):
         found = model.partial_dependence(X, column, target=target, level=level)
-        style = "-" if len(found.grid) > 2 else "o--"  # two values: a category
-        axis.fill_between(found.grid, found.lower, found.upper, color=OURS, alpha=0.3, lw=0)
-        axis.plot(found.grid, found.mean, style, color=OURS)
-        axis.plot(
-            data[:, column],
-            np.zeros(len(data)),
-            "|",
-            color="black",
-            ms=8,
-            alpha=0.4,
-            transform=axis.get_xaxis_transform(),
-        )
+        at = found.grid if found.grid.dtype.kind in "fiu" else np.arange(len(found.grid))
+        style = "-" if len(at) > 2 and at is found.grid else "o--"  # points: a category
+        axis.fill_between(at, found.lower, found.upper, color=OURS, alpha=0.3, lw=0)
+        axis.plot(at, found.mean, style, color=OURS)
+        if at is found.grid:
+            values = data[:, column_number(model, column)]
+            across = axis.get_xaxis_transform()
+            marks = np.zeros(len(data))
+            axis.plot(values, marks, "|", color="black", ms=8, alpha=0.4, transform=across)
+        else:
+            axis.set_xticks(at, found.grid)
         axis.set_xlabel(found.column)
         if model.TASK == "classification":
             of = f"probability of {found.target}"

@@ -20,12 +20,13 @@ FITTED = (
     "classes_",
     "n_iter_",
     "columns_",
+    "table_",
     "stopped_",
     "_vector",
 )
 
 
-def save(thing: Any, path: str | PathLike[str], columns: dict[str, Any] | None = None) -> None:
+def save(thing: Any, path: str | PathLike[str], table: dict[str, Any] | None = None) -> None:
     """Write a fitted estimator, or a matched prior, to a `.safetensors` file.
 
     The file is replaced as a whole or not at all. Data are not in it, draws are.
@@ -36,8 +37,9 @@ def save(thing: Any, path: str | PathLike[str], columns: dict[str, Any] | None =
         A fitted `BNNRegressor` or `BNNClassifier`, or a prior.
     path
         Of the file.
-    columns
-        How columns of a table became inputs; the model that is read has it as `columns_`.
+    table
+        About the training table, such as its `targets` and `rows`; the model that is read has it as
+        `table_`.
 
     Examples
     --------
@@ -55,8 +57,10 @@ def save(thing: Any, path: str | PathLike[str], columns: dict[str, Any] | None =
         raise ValueError(f"only priors, {' and '.join(ESTIMATORS)} can be saved, not {name}")
     check_is_fitted(thing)
     fitted = {key: getattr(thing, key) for key in FITTED if hasattr(thing, key)}
-    if columns is not None:
-        fitted["columns_"] = columns
+    if (found := fitted.pop("columns_", None)) is not None:
+        fitted["columns_"] = found.to_dict()
+    if table is not None:
+        fitted["table_"] = table
     for key in ("classes_", "feature_names_in_"):
         if key in fitted and fitted[key].dtype == object:
             fitted[key] = fitted[key].astype(str)

@@ -3,8 +3,11 @@
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from goodprior import storage
 from goodprior.beliefs.spec import ParsedBelief
+from goodprior.data.table.encode import Columns
 from goodprior.estimators.classifier import BNNClassifier
 from goodprior.estimators.files import FITTED
 from goodprior.estimators.regressor import BNNRegressor
@@ -44,8 +47,21 @@ def load(path: str | PathLike[str], *, network: Any = None) -> Any:
             if key not in FITTED:
                 raise ValueError(f"unknown entry {key!r}")
             setattr(model, key, value)
+        _read_columns(model)
         model.belief_ = ParsedBelief(*content["belief"])
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} is no model file of goodprior: {error!r}") from error
     model.diagnostics_ = model._diagnose()
     return model
+
+
+def _read_columns(model: Any) -> None:
+    """How the columns of a table become numbers, from what the file says."""
+    about = vars(model).get("columns_")
+    if about is None:
+        return
+    model.columns_ = Columns.from_dict(about)
+    if "targets" in about:  # written by version 0.2, where names were those of the numbers
+        model.table_ = {"targets": about["targets"], "rows": about["rows"]}
+        model.feature_names_in_ = np.array([each.name for each in model.columns_.columns], object)
+        model.n_features_in_ = len(model.feature_names_in_)

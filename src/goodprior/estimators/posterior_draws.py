@@ -93,17 +93,18 @@ class PosteriorDraws:
             )
         return loo(self._log_likelihoods(self._check_new(X), self._known_targets(y)))
 
-    def save(self, path: str | PathLike[str], *, columns: dict[str, Any] | None = None) -> None:
+    def save(self, path: str | PathLike[str], *, table: dict[str, Any] | None = None) -> None:
         """Write the fitted model to a `.safetensors` file; `goodprior.load` reads it.
 
         Parameters
         ----------
         path
             Of the file, which is replaced as a whole or not at all.
-        columns
-            How columns of a table became inputs; the model that is read has it as `columns_`.
+        table
+            About the training table, such as its `targets` and `rows`; the model that is read has
+            it as `table_`.
         """
-        save(self, path, columns)
+        save(self, path, table)
 
     def to_datatree(self) -> "DataTree":
         """The draws as an `xarray.DataTree`, for ArviZ or, by its `to_netcdf`, for a file.
@@ -130,7 +131,7 @@ class PosteriorDraws:
             Rows to show as dots (None: no dots).
         """
         check_is_fitted(self, "posterior_")
-        return plot_posterior(self, X, y)
+        return plot_posterior(self, None if X is None else self._check_new(X), y)
 
     @property
     def _is_sampled(self) -> bool:

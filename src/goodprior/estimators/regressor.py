@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from goodprior import checks
 from goodprior.beliefs.spec import Task
 from goodprior.estimators.base import BNN
+from goodprior.estimators.validation import input_count
 from goodprior.inference import Prediction
 from goodprior.inference.predictive import Of
 from goodprior.pipeline import Method, ObservationModel
@@ -68,6 +69,12 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         Of the posterior.
     budget
         Seconds after which sampling ends with what there is.
+    encode
+        What becomes of the columns of a table (a DataFrame of pandas or polars). `auto`: where any
+        is not numbers they become so, as `goodprior fit` does it, which `columns_` describes: text
+        as categories, dates as days, true and false as 1 and 0; without columns that have the same
+        value in every row. `True`: also where all are numbers. `impute`: the same, and missing
+        values become medians and most frequent values. `False`: all columns must be numbers.
     keep_rows
         Whether a pickle carries the training rows, which `sample_more` needs.
     random_state
@@ -105,7 +112,7 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
             self.likelihood,
             self.noise_variance,
             targets=targets,
-            inputs=self.n_features_in_ if inputs is None else inputs,
+            inputs=input_count(self) if inputs is None else inputs,
             default=method.likelihood,
             constant_noise=method.constant_noise,
         )

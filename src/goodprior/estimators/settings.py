@@ -42,6 +42,7 @@ class Settings(BaseEstimator):
     ess: Any = 400
     temperature: Any = 1.0
     budget: Any = None
+    encode: Any = "auto"
     keep_rows: Any = False
     random_state: Any = None
     verbose: Any = 0
@@ -104,6 +105,11 @@ class Settings(BaseEstimator):
             if isinstance(self.match_schedule, MatchSchedule | None)
             else f"match_schedule must be a MatchSchedule or None; got {self.match_schedule!r}",
             *self._network_problems(),
+            None
+            if self.encode is True
+            or self.encode is False
+            or (isinstance(self.encode, str) and self.encode in ("auto", "impute"))
+            else f"encode must be auto, impute, True or False; got {self.encode!r}",
         ]
 
     def _network_problems(self) -> list[str | None]:

@@ -4,56 +4,94 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
+
+from goodprior.data.table.frames import as_frame
 
 FAR = 1.0  # a row this many ranges outside a column of the training data is far away
 
 
+def input_names(model: Any) -> list[str]:
+    """The names of the numbers that the model works with, such as `size` and `color=red`."""
+    if getattr(model, "columns_", None) is not None:
+        return model.columns_.names
+    return [str(name) for name in getattr(model, "feature_names_in_", ())]
+
+
+def input_count(model: Any) -> int:
+    """How many numbers a row of a table is to the model."""
+    encoded = getattr(model, "columns_", None) is not None
+    return len(model.columns_.names) if encoded else model.n_features_in_
+
+
 def column_name(model: Any, column: int) -> str:
     """The name that the column had in training, or its number."""
-    names = getattr(model, "feature_names_in_", None)
-    return f"column {column}" if names is None else str(names[column])
+    names = input_names(model)
+    return names[column] if names else f"column {column}"
 
 
 def column_number(model: Any, column: str | int) -> int:
     """The number of a column that is given by its name or its number."""
-    names = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    numbers = column_numbers(model, column)
+    if len(numbers) > 1:
+        names = [column_name(model, number) for number in numbers]
+        raise ValueError(f"{column!r} is a category: name one of its levels, {_some(names)}")
+    return numbers[0]
+
+
+def column_numbers(model: Any, column: str | int) -> list[int]:
+    """The numbers of the inputs that a column became: several if it is a category."""
+    names = input_names(model)
+    columns = getattr(model, "columns_", None)
+    groups = {} if columns is None else columns.groups
+    if isinstance(column, str) and column in groups:
+        return [names.index(name) for name in groups[column]]
     if isinstance(column, str) and column in names:
-        return names.index(column)
-    if isinstance(column, int | np.integer) and 0 <= column < model.n_features_in_:
-        return int(column)
-    known = f"one of {_some(names)}, or " if names else ""
-    last = model.n_features_in_ - 1
+        return [names.index(column)]
+    if isinstance(column, int | np.integer) and 0 <= column < input_count(model):
+        return [int(column)]
+    own = names if columns is None else [each.name for each in columns.columns]
+    known = f"one of {_some(own)}, or " if own else ""
+    last = input_count(model) - 1
     raise ValueError(f"a column must be {known}a number from 0 to {last}; got {column!r}")
 
 
 def refuse_bad_columns(X: Any) -> None:
     """Name the columns of a DataFrame that are not numbers throughout; arrays have no names."""
+    frame = as_frame(X)
+    if frame is None:
+        return
     missing, text = [], []
-    for name, column in _named_columns(X):
+    for name, column in _columns_of(frame):
         if count := int(column.isna().sum()):
-            missing.append(f"{name} ({count} of {len(X)})")
+            missing.append(f"{name} ({count} of {len(frame)})")
         elif not _is_numbers(column):
-            text.append(f"{name} ({column.iloc[0]!r})")
-    way_out = "Columns of goodprior.data.table.encode does that, as in `goodprior fit`"
+            text.append(f"{name} ({str(column.iloc[0])!r})")
     if missing:
-        raise ValueError(f"values are NaN in {_some(missing)}: fill them first; {way_out}")
+        raise ValueError(
+            f"values are NaN in {_some(missing)}: fill them in first, or fit with "
+            'encode="impute" for medians and most frequent values'
+        )
     if text:
-        raise ValueError(f"no numbers, but text or dates in {_some(text)}: make them so; {way_out}")
+        raise ValueError(
+            f"no numbers, but text or dates in {_some(text)}: make them so, or fit with "
+            'encode="auto", which does'
+        )
 
 
-def _named_columns(X: Any) -> list[tuple[str, Any]]:
-    """The columns of a DataFrame as pandas has them; none of what is no DataFrame."""
-    if not hasattr(X, "columns") or len(getattr(X, "shape", ())) != 2:
-        return []
-    if hasattr(X, "iloc"):
-        return [(str(name), X.iloc[:, i]) for i, name in enumerate(X.columns)]
-    import pandas as pd  # polars, whose columns have names of their own
+def is_all_numbers(frame: pd.DataFrame) -> bool:
+    """Whether all columns are numbers, if some may be missing."""
+    return all(_is_numbers(column.dropna()) for _, column in _columns_of(frame))
 
-    return [(name, pd.Series(X[name].to_numpy())) for name in X.columns]
+
+def _columns_of(frame: pd.DataFrame) -> list[tuple[str, Any]]:
+    return [(str(name), frame.iloc[:, i]) for i, name in enumerate(frame.columns)]
 
 
 def _is_numbers(column: Any) -> bool:
+    if isinstance(column.dtype, pd.CategoricalDtype | pd.PeriodDtype):
+        return False
     try:
         np.asarray(column, np.float64)
     except (ValueError, TypeError):

@@ -55,24 +55,21 @@ def file_stem(name: str) -> str:
 def _python(space: Space, spec: Any, noise: float | None, table: Path | None) -> str:
     belief = pformat(spec, width=88, sort_dicts=False)
     target = space.target.name
-    lines = ["import pandas as pd", "from goodprior import BNNRegressor", ""]
-    lines.append(f"table = pd.read_csv({str(table or 'TABLE.csv')!r})")
+    module, read = "pandas", "read_csv"
+    if table is not None and table.suffix != ".csv":
+        module, read = "goodprior.data.table.read", "read_table"
+    lines = [f"from {module} import {read}", "from goodprior import BNNRegressor", ""]
+    lines.append(f"table = {read}({str(table or 'TABLE.csv')!r})")
     lines.append(f"belief = {belief}".replace("\n", "\n         "))
     more = ""
     if noise is not None:
         lines.append(f"noise_variance = ({noise:g} / table[{target!r}].std(ddof=0)) ** 2")
         more = ", noise_variance=noise_variance"
-    kinds = {column.kind for column in space.columns}
-    plain = kinds <= {"number", "boolean"} and not space.imputed
+    if space.imputed:
+        more += ', encode="impute"'
     lines.append(f"model = BNNRegressor(belief=belief{more}, random_state=0)")
-    inputs = f"table[{list(space.names)!r}]"
-    if not plain:
-        lines.insert(2, "from goodprior.data.table.encode import Columns")
-        drop = f", drop={[*space.left_out]!r}" if space.left_out else ""
-        gaps = ", impute=True" if space.imputed else ""
-        lines.append(f"columns, X = Columns.fit_transform(table, target={target!r}{gaps}{drop})")
-        inputs = "pd.DataFrame(X, columns=columns.names)"
-    lines.append(f"model.fit({inputs}, table[{target!r}])")
+    inputs = [column.name for column in space.columns]
+    lines.append(f"model.fit(table[{inputs!r}], table[{target!r}])")
     return "\n".join(lines)
 
 

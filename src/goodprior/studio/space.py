@@ -202,9 +202,10 @@ def _column(name: str, found: Columns, matrix: np.ndarray) -> Column:
     (column,) = found.columns
     if column.kind == "category":
         counts = tuple(int(count) for count in matrix.sum(axis=0))
-        note = f"one of {', '.join(column.categories[:6])}" + ", …" * (len(column.categories) > 6)
+        note = f"one of {', '.join(column.levels[:6])}" + ", …" * (len(column.levels) > 6)
         return Column(name, "category", tuple(column.names), histogram=counts, note=note)
-    note = f"days since {column.origin[:10]}" if column.kind == "date" else ""
+    notes = {"date": f"days since {column.origin[:10]}", "duration": f"in {column.unit}"}
+    note = notes.get(column.kind, "")
     return _numbers(name, matrix[:, 0], kind=column.kind, note=note)
 
 

@@ -1,6 +1,7 @@
 """What is wrong with a table, and where: errors that name columns and lines."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 import numpy as np
@@ -36,6 +37,12 @@ class TableError(ValueError):
         self.problem, self.arguments, self.remedy = problem, tuple(arguments), remedy
         super().__init__(self.describe(ARGUMENTS))
 
+    def with_names(self, names: Mapping[str, str]) -> "TableError":
+        """Return the same error, with arguments called by these names in its text."""
+        error = TableError(self.problem, arguments=self.arguments, remedy=self.remedy)
+        error.args = (error.describe(ARGUMENTS | {**names}),)
+        return error
+
     def describe(self, names: Mapping[str, str]) -> str:
         """Return the message with arguments called by these names."""
         where = " and ".join(names[argument] for argument in self.arguments)
@@ -48,6 +55,17 @@ def places(values: Series, wanted: np.ndarray) -> str:
     word = "line" if values.index.name == "line" else "row"
     shown = ", ".join(str(place) for place in index[:SHOWN])
     return f"{word}{'s' * (len(index) > 1)} {shown}{', …' * (len(index) > SHOWN)}"
+
+
+def some(words: Iterable[str], most: int = 12) -> str:
+    """A list in words, which ends with how many more there are.
+
+    >>> some(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    found = [*words]
+    more = f" and {len(found) - most} more" if len(found) > most else ""
+    return ", ".join(found[:most]) + more
 
 
 def refuse_cells(name: str, values: Series, bad: np.ndarray, wanted: str) -> NoReturn:
@@ -64,14 +82,18 @@ def refuse_absent(
     absent = [name for name in names if name not in frame.columns]
     if absent:
         whose = "" if arguments else "the table: "
+        known = [str(name) for name in frame.columns]
+        lower = {name.lower(): name for name in known}
+        near = get_close_matches(str(absent[0]).lower(), lower, 1)
+        hint = f" (did you mean {lower[near[0]]!r}?)" if near else ""
         raise TableError(
-            f"{whose}there is no column {', '.join(map(repr, absent))}; the table has "
-            f"{', '.join(map(str, frame.columns))}",
+            f"{whose}there is no column {some(map(repr, absent))}{hint}; the table has "
+            f"{some(known)}",
             arguments=arguments,
         )
     twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
     if twice:
-        raise TableError(f"several columns have the same name: {', '.join(twice)}")
+        raise TableError(f"several columns have the same name: {some(twice)}")
 
 
 def refuse_missing(frame: Any, *, impute: bool = True) -> None:
@@ -82,8 +104,8 @@ def refuse_missing(frame: Any, *, impute: bool = True) -> None:
         if count
     ]
     if found:
-        remedy = "; fill them in, or use {impute} for medians and most frequent values"
-        problem = f"values are missing: {', '.join(found)}"
+        remedy = "; fill them in, or fit with {impute} for medians and most frequent values"
+        problem = f"values are missing: {some(found)}"
         raise TableError(problem, remedy=remedy if impute else "")
 
 
