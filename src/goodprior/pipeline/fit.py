@@ -123,12 +123,9 @@ def fit_posterior(
     elif method.has_prior:
         prior, history = fit_prior(problem, form=method.prior_form, key=key, hooks=hooks)
     problem = method.prepare(problem, stage_key(key, "prepare"))
-    full_prior = prior
-    if prior is not None and problem.observation.constant_noise == "sampled":
-        full_prior = LearnedNoise(prior, NOISE_VARIANCE, problem.observation.functions)
     run = Run(
         problem,
-        full_prior,
+        None if prior is None else with_learned_noise(prior, problem),
         method.chains if chains is None else chains,
         method.draws if draws is None else draws,
         temperature,
@@ -161,6 +158,21 @@ def fit_prior(
         "prior", lambda: _matched(problem, key, hooks), problem.network
     )
     return _in_form(prior, form or problem.hierarchical_form), history
+
+
+def with_learned_noise(prior: Prior, problem: Problem) -> Prior:
+    """The prior with a noise level beside the weights, where one is sampled with them.
+
+    Parameters
+    ----------
+    prior
+        Over the weights.
+    problem
+        Whose observation model says how the noise is learned.
+    """
+    if problem.observation.constant_noise != "sampled":
+        return prior
+    return LearnedNoise(prior, NOISE_VARIANCE, problem.observation.functions)
 
 
 def _in_form(prior: Prior, form: Form) -> Prior:
