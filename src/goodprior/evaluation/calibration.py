@@ -13,7 +13,7 @@ those below a number, so that both bands and p-values are exact here.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from arviz_stats.base.array import array_stats
@@ -189,7 +189,7 @@ class Calibration:
         return "\n".join([*lines, f"{self.simulations} simulations: {self.verdict}"])
 
     def to_dict(self) -> dict[str, object]:
-        """All of it in plain numbers and words, for JSON."""
+        """All of it in plain numbers and words, for JSON; `from_dict` reads it."""
         return {
             "about": self.about,
             "simulations": self.simulations,
@@ -203,6 +203,33 @@ class Calibration:
                 for q in self.quantities
             ],
         }
+
+    @classmethod
+    def from_dict(cls, content: Any) -> "Calibration":
+        """What `to_dict` made; anything else is a `ValueError`.
+
+        >>> found = Calibration((Ranks("noise", np.array([3, 1]), 4),), 2)
+        >>> Calibration.from_dict(found.to_dict()).quantities[0].ranks.tolist()
+        [3, 1]
+        """
+        try:
+            quantities = tuple(
+                Ranks(str(q["name"]), np.array(q["ranks"], dtype=int), int(q["draws"]))
+                for q in content["quantities"]
+            )
+            asked, failed = int(content["asked"]), int(content["failed"])
+            about = str(content["about"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"these are no results of a calibration: {error!r}") from None
+        lengths = {len(q.ranks) for q in quantities}
+        right = len(lengths) == 1 and lengths != {0}
+        if not right or any(
+            q.draws < 1 or q.ranks.min() < 0 or q.ranks.max() > q.draws for q in quantities
+        ):
+            raise ValueError(
+                "these are no results of a calibration: ranks must lie from 0 to draws"
+            )
+        return cls(quantities, asked, failed, about)
 
 
 def calibration_of(
