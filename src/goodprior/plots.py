@@ -4,7 +4,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from goodprior.evaluation.calibration import P_VALUE, Calibration, Ranks
+from goodprior.evaluation.calibration import P_VALUE, Calibration
+from goodprior.evaluation.uniformity import Ranks
 
 # Okabe and Ito's colours, close to the paper's and distinct for colour-blind readers; the paper's
 # markers where it has any.

@@ -4,7 +4,7 @@
 the log likelihoods of its draws, and `calibration` those of many simulated data sets.
 """
 
-from goodprior.evaluation.calibration import Calibration, Ranks
+from goodprior.evaluation.calibration import Calibration
 from goodprior.evaluation.class_metrics import (
     accuracy,
     auroc,
@@ -25,6 +25,7 @@ from goodprior.evaluation.metrics import (
     regression_metrics,
     rmse,
 )
+from goodprior.evaluation.uniformity import Ranks
 
 __all__ = [
     "LOO",
