@@ -36,6 +36,7 @@ def problem(likelihood=Gaussian(0.1), **changes):  # noqa: B008
 # A linear model, whose posterior is known
 
 LINE = GaussianPrior(Dense(1, 1, key=KEY))
+WEIGHT_AND_BIAS = jax.tree.structure(LINE.sample(KEY))
 
 
 def exact(noise_variance, wider=1.0):
@@ -48,9 +49,7 @@ def exact(noise_variance, wider=1.0):
         rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
         root = wider * np.linalg.cholesky(np.linalg.inv(precision))
         drawn = (mean + rng.normal(size=(2, 20, 2)) @ root.T).astype(np.float32)
-        latent = LINE.sample(KEY)
-        treedef = jax.tree.structure(latent)
-        draws = jax.tree.unflatten(treedef, [drawn[..., None, :1], drawn[..., 1:]])
+        draws = jax.tree.unflatten(WEIGHT_AND_BIAS, [drawn[..., None, :1], drawn[..., 1:]])
         return Posterior(LINE, Gaussian(noise_variance), draws, np.zeros((2, 0, 0)), {})
 
     return sample

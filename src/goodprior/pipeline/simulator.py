@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,7 +11,7 @@ from jaxtyping import Array, Int, PRNGKeyArray
 
 from goodprior import checks
 from goodprior.evaluation.quantities import TestQuantities
-from goodprior.inference import Posterior
+from goodprior.inference import Likelihood, Posterior
 from goodprior.networks import outputs
 from goodprior.pipeline.keys import stage_key
 from goodprior.pipeline.problem import Problem
@@ -78,32 +79,38 @@ class Simulator:
     def simulate(self, key: PRNGKeyArray) -> Simulated:
         """One data set."""
         latent = self._latent(stage_key(key, "latent"))
-        likelihood, x = self.problem.likelihood, self.quantities.X[self.observed :]
-        y = likelihood.sample(stage_key(key, "targets"), outputs(self.prior.weights(latent), x))
-        targets, scaling = np.asarray(y), self.problem.scaling
+        x, key = self.quantities.X[self.observed :], stage_key(key, "targets")
+        likelihood, scaling = self.problem.likelihood, self.problem.scaling
+        targets = np.asarray(_targets(self.prior, likelihood, latent, x, key))
         if not np.isfinite(targets).all():
             raise FloatingPointError("a draw of the prior has values that are not finite")
         if scaling is not None and not likelihood.is_classification:
-            targets = scaling.y_mean + scaling.y_std * np.asarray(y, np.float64)
+            targets = scaling.y_mean + scaling.y_std * np.asarray(targets, np.float64)
         if self.problem.y is not None:
             targets = np.concatenate([self.problem.y.reshape(-1, *targets.shape[1:]), targets])
-        in_units = targets
+        known = targets
         if scaling is not None and not likelihood.is_classification:
-            in_units = scaling.targets(targets)
-        return Simulated(latent, replace(self.problem, y=targets), likelihood.targets(in_units))
+            known = scaling.targets(targets)
+        return Simulated(latent, replace(self.problem, y=targets), likelihood.targets(known))
 
     def _latent(self, key: PRNGKeyArray) -> Latent:
         if self.around is None:
-            return self.prior.sample(key)
-        chain, draw = (
-            int(jax.random.randint(k, (), 0, n))
-            for k, n in zip(
-                jax.random.split(key),
-                (self.around.chains, self.around.draws_per_chain),
-                strict=True,
-            )
-        )
+            return _sampled(self.prior, key)
+        chains, draws = self.around.chains, self.around.draws_per_chain
+        chain, draw = divmod(int(jax.random.randint(key, (), 0, chains * draws)), draws)
         return jax.tree.map(lambda leaf: jnp.asarray(leaf[chain, draw]), self.around.draws)
+
+
+@eqx.filter_jit
+def _sampled(prior: Prior, key: PRNGKeyArray) -> Latent:
+    return prior.sample(key)
+
+
+@eqx.filter_jit
+def _targets(
+    prior: Prior, likelihood: Likelihood, latent: Latent, x: Array, key: PRNGKeyArray
+) -> Array:
+    return likelihood.sample(key, outputs(prior.weights(latent), x))
 
 
 def evenly_spread(count: int, most: int) -> Int[np.ndarray, " chosen"]:
