@@ -106,15 +106,15 @@ def test_ctrl_c_keeps_what_is_done(folder, monkeypatch):
 
         def look(self):
             self.looks += 1
-            self.pressed = self.looks > 12
+            self.pressed = self.looks > 3  # before and within each simulation: within the second
             super().look()
 
     monkeypatch.setattr(room, "Deadline", Impatient)
     found = run_calibrate(folder, "--out", folder / "early.json")
     assert found.exit_code == 0, found.output
     written = json.loads((folder / "early.json").read_text())
-    assert 0 < written["simulations"] < 3
-    assert f"it ended early: {written['simulations']} of 3 simulations" in found.stderr
+    assert (written["simulations"], written["asked"]) == (1, 3)
+    assert "it ended early: 1 of 3 simulations" in found.stderr
 
 
 def test_what_cannot_be_done_is_said_before_any_work(folder):

@@ -1,6 +1,8 @@
 """Simulated data sets: right samplers are found right, wrong ones wrong."""
 
 from dataclasses import replace
+from importlib import import_module
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +14,6 @@ from goodprior.evaluation.calibration import calibration_of
 from goodprior.inference import Categorical, Posterior, SamplingError, StopSampling
 from goodprior.networks import Dense
 from goodprior.pipeline import Hooks, NetworkSpec, ObservationModel, Problem, calibrate
-from goodprior.pipeline import calibrate as front
 from goodprior.pipeline.calibrate import run_simulations
 from goodprior.pipeline.deadline import Deadline
 from goodprior.pipeline.simulator import Simulator, evenly_spread
@@ -147,17 +148,17 @@ def test_a_learned_noise_is_ranked():
 
 
 def test_around_a_posterior_fits_have_the_observed_rows_and_the_simulated(monkeypatch):
-    seen = []
+    seen, room = [], import_module("goodprior.pipeline.calibrate")
     y = 2 * X[:, 0] + 1
 
     def spy(problem, method, **options):
         seen.append(problem)
         posterior = exact(0.1)(replace(problem, y=problem.y.reshape(-1, 1)), options["key"], None)
-        return front.fit_posterior(problem, "map", key=KEY)._replace(posterior=posterior)
+        return SimpleNamespace(posterior=posterior)
 
     given = problem(y=y, prior=LINE)
     around = exact(0.1)(replace(given, y=y[:, None]), KEY, None)
-    monkeypatch.setattr(front, "fit_posterior", spy)
+    monkeypatch.setattr(room, "fit_posterior", spy)
     found = calibrate(given, TINY, **OPTIONS | {"around": around, "rows": 4})
     assert found.simulations == 3
     for each in seen:

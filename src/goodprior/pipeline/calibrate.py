@@ -111,7 +111,8 @@ def calibrate(
     ['function at row 1', 'function at row 8', 'log likelihood', 'log prior']
     """
     hooks, chosen = hooks or Hooks(), _that_samples(method, problem)
-    checks.whole("simulations", simulations)
+    for name, number in (("simulations", simulations), ("rows", rows), ("points", points)):
+        checks.whole(name, number)
     if around is not None and problem.y is None:
         raise ValueError("around a posterior the problem needs the targets that it was fitted to")
 

@@ -58,7 +58,7 @@ class Simulator:
     def __init__(
         self, problem: Problem, prior: Prior, *, rows: int, points: int, around: Posterior | None
     ):
-        chosen = evenly_spread(problem.rows, checks.whole("rows", rows))
+        chosen = evenly_spread(problem.rows, rows)
         observed = np.arange(problem.rows if around is not None else 0)
         observation = problem.observation._replace(noise_belief=None, constant_noise=None)
         self.problem = replace(
@@ -73,7 +73,7 @@ class Simulator:
         self.prior, self.observed, self.around = prior, len(observed), around
         scaling, X = problem.scaling, self.problem.X
         x = checks.rows("X", X) if scaling is None else scaling.inputs(X)
-        at = self.observed + evenly_spread(len(chosen), checks.whole("points", points))
+        at = self.observed + evenly_spread(len(chosen), points)
         self.quantities = TestQuantities(prior, problem.likelihood, x, at)
 
     def simulate(self, key: PRNGKeyArray) -> Simulated:
