@@ -32,6 +32,7 @@ SLOW_EXAMPLES = (
     "LearnedNoise",
     "PreResNet20",
     "VGG16",
+    "calibrate",
     "fit_early_stopping",
     "fit_ensemble",
     "fit_fbnn",

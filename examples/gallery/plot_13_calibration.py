@@ -3,7 +3,8 @@ Calibration
 ===========
 
 Do 90 % intervals hold 90 % of new observations, and is an event of probability 0.7 seen 7 times
-out of 10? Both are looked at on rows that were not used.
+out of 10? Both are looked at on rows that were not used. (Whether a sampler draws from the right
+posterior needs no such rows: ``model.calibrate(X)`` simulates them.)
 """
 
 import matplotlib.pyplot as plt

@@ -85,6 +85,7 @@ _ROOMS = {
         "sample_posterior",
     ),
     "evaluation": (
+        "Calibration",
         "classification_metrics",
         "diagnose",
         "log_predictive_density",
@@ -110,6 +111,7 @@ _ROOMS = {
         "Laplace",
         "NetworkSpec",
         "Problem",
+        "calibrate",
         "fit_posterior",
     ),
     "devices": ("use_all_cores",),

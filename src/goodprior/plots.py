@@ -1,8 +1,11 @@
-"""Plots: function draws, the history of a match, predictions with their intervals."""
+"""Plots: function draws, the history of a match, predictions with intervals, calibration."""
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from goodprior.evaluation.calibration import P_VALUE, Calibration
+from goodprior.evaluation.uniformity import Ranks
 
 # Okabe and Ito's colours, close to the paper's and distinct for colour-blind readers; the paper's
 # markers where it has any.
@@ -141,6 +144,64 @@ def plot_history(axes: Axes, distance: np.ndarray, *, colour: str) -> None:
     axes.plot(np.arange(1, len(distance) + 1), distance, color=colour, linewidth=1.0)
     axes.axhline(0, color="black", linewidth=0.5)
     axes.set_xlabel("step")
+
+
+def plot_ranks(axes: Axes, ranks: Ranks, *, colour: str, level: float = 0.95) -> None:
+    """Plot how far the distribution function of ranks is from that of uniform ones, and its band.
+
+    Parameters
+    ----------
+    axes
+        Where to plot.
+    ranks
+        Of a test quantity.
+    colour
+        Of the line.
+    level
+        How often uniform ranks stay within the band, everywhere.
+    """
+    band = ranks.band(level)
+    at = np.concatenate([[0.0], band.points, [1.0]])
+    low, high, found = (
+        np.concatenate([[0.0], values - band.points, [0.0]])
+        for values in (band.low, band.high, ranks.shares)
+    )
+    axes.fill_between(at, low, high, color="#7f7f7f", alpha=0.25, linewidth=0)
+    axes.axhline(0, color="black", linewidth=0.5)
+    axes.plot(at, found, color=colour, linewidth=1.2)
+    axes.set_title(f"{ranks.name}: p = {ranks.p_value:.2g}", fontsize=8)
+
+
+def plot_calibration(calibration: Calibration, *, level: float = 0.95) -> Figure:
+    """A panel for each test quantity: ranks are as they should be where the line is in the band.
+
+    Parameters
+    ----------
+    calibration
+        What simulations have come to.
+    level
+        How often uniform ranks stay within the band, everywhere.
+
+    Examples
+    --------
+    >>> ranks = np.random.default_rng(0).integers(0, 10, 50)
+    >>> figure = plot_calibration(Calibration((Ranks("function", ranks, 9),), 50))
+    >>> figure.axes[0].get_title().startswith("function: p = 0.")
+    True
+    """
+    quantities = calibration.quantities
+    columns = min(3, len(quantities))
+    rows = -(-len(quantities) // columns)
+    figure = new_figure(rows, columns)
+    panels = np.asarray(figure.subplots(rows, columns, sharex=True)).reshape(-1)
+    for axes, ranks in zip(panels, quantities, strict=False):
+        right = ranks.p_value * len(quantities) > P_VALUE
+        plot_ranks(axes, ranks, colour=COLOURS["GPi-G" if right else "GPi-H"], level=level)
+    for axes in panels[len(quantities) :]:
+        axes.set_axis_off()
+    figure.supxlabel("rank of the truth among draws, as a share", fontsize=8)
+    figure.supylabel("share of ranks below, minus that share", fontsize=8)
+    return figure
 
 
 def plot_classes(

@@ -9,6 +9,7 @@ from matplotlib import image
 
 from goodprior import html
 from goodprior.commands.model_summary import model_warnings, one_sentence
+from goodprior.evaluation import Calibration
 
 if TYPE_CHECKING:
     from goodprior.commands.model_file import ModelFile
@@ -23,7 +24,11 @@ MEANINGS = {
 
 
 def report_page(
-    name: str, file: "ModelFile", pictures: dict[str, bytes], relevance: list[str]
+    name: str,
+    file: "ModelFile",
+    pictures: dict[str, bytes],
+    relevance: list[str],
+    calibration: Calibration | None = None,
 ) -> str:
     """Return the page: what the model is, its pictures, columns, diagnostics and settings.
 
@@ -34,9 +39,11 @@ def report_page(
     file
         The model.
     pictures
-        PNG of the `posterior` and, where the method has one, of the `prior`.
+        PNG of the `posterior` and, where there are any, of the `prior` and the `calibration`.
     relevance
         A line for each column.
+    calibration
+        What simulations have come to, if any were made.
     """
     settings = sorted(_settings(file.model).items())
     return html.render(
@@ -50,6 +57,8 @@ def report_page(
         belief=file.model.belief_.sentence,
         columns="" if file.columns is None else file.columns.describe(),
         diagnostics=_diagnostics(file.model),
+        found=calibration,
+        picture=pictures.get("calibration"),
         settings=pd.DataFrame(settings, columns=["setting", "value"]),
     )
 

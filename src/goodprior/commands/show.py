@@ -27,6 +27,14 @@ def show(
     out: Annotated[
         Path, typer.Option(help="A page (.html) or the pictures alone (.png).", dir_okay=False)
     ] = Path("report.html"),
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            help="What `goodprior calibrate --out FILE.json` wrote, to be shown as well.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
 ) -> None:
     """Show what a model believes and predicts, and whether its draws can be trusted.
 
@@ -34,23 +42,30 @@ def show(
     """
     check_output(out, ".html", ".png")
     with report_errors(), report_warnings():
+        from goodprior.commands.calibrate import read_calibration
         from goodprior.commands.model_file import open_model
         from goodprior.commands.report import report_page, stack_pictures
         from goodprior.html import png
+        from goodprior.plots import plot_calibration
         from goodprior.storage import replace_file
 
         prepare()
         file = open_model(model)
+        ranked = None if calibration is None else read_calibration(calibration)
         X, y = _rows_to_draw(file, data)
         relevance = relevance_lines(file, X)
         typer.echo("\n".join([summary_lines(file), *relevance]))
         pictures = {"posterior": png(file.model.plot_posterior(X, y))}
         if hasattr(file.model, "prior_"):  # some methods have none
             pictures = {"prior": png(file.model.plot_prior()), **pictures}
+        if ranked is not None:
+            typer.echo(f"calibration: {ranked.verdict}")
+            pictures["calibration"] = png(plot_calibration(ranked))
         if out.suffix.lower() == ".png":
             replace_file(out, stack_pictures(list(pictures.values())))
         else:
-            replace_file(out, report_page(model.name, file, pictures, relevance).encode())
+            page = report_page(model.name, file, pictures, relevance, ranked)
+            replace_file(out, page.encode())
         typer.echo(f"report: {out}")
 
 

@@ -1,4 +1,4 @@
-"""What estimators say of their posterior: function draws, LOO, diagnostics, files and pictures."""
+"""What estimators say of their posterior: function draws, LOO, diagnostics, calibration, files."""
 
 from abc import abstractmethod
 from os import PathLike
@@ -12,12 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from goodprior import checks
 from goodprior.beliefs.spec import Task
 from goodprior.data.scaling import Scaling
+from goodprior.estimators.calibration import calibrate_estimator
 from goodprior.estimators.figures import plot_posterior
 from goodprior.estimators.files import save
-from goodprior.evaluation import Diagnostics, diagnose
+from goodprior.evaluation import Calibration, Diagnostics, diagnose
 from goodprior.evaluation.loo import LOO, loo
 from goodprior.inference import Posterior
 from goodprior.inference.export import to_datatree
+from goodprior.pipeline.calibrate import MOST_ROWS, POINTS
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -92,6 +94,43 @@ class PosteriorDraws:
                 f"{self.method_name} has not"
             )
         return loo(self._log_likelihoods(self._check_new(X), self._known_targets(y)))
+
+    def calibrate(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        simulations: int = 100,
+        rows: int = MOST_ROWS,
+        points: int = POINTS,
+        budget: float | None = None,
+    ) -> Calibration:
+        """Simulation-based calibration: would the sampler find answers that are known?
+
+        Targets are simulated at the rows with draws of the model's own prior, again and again, and
+        fitted with its settings. Ranks of what they were simulated with, among the draws of these
+        fits, are uniform where the sampler is right. It takes as long as so many fits.
+
+        Parameters
+        ----------
+        X
+            The training rows, or others like them.
+        y
+            Their targets, for simulations around this fit ("posterior SBC") instead of from the
+            prior: then X must be the training rows.
+        simulations
+            How many.
+        rows
+            Of more rows so many are used, evenly spread over the table in its order.
+        points
+            At how many rows function values are ranked.
+        budget
+            Seconds after which it ends with the simulations so far, as Ctrl-C does.
+        """
+        check_is_fitted(self, "posterior_")
+        return calibrate_estimator(
+            self, X, y, simulations=simulations, rows=rows, points=points, budget=budget
+        )
 
     def save(self, path: str | PathLike[str], *, table: dict[str, Any] | None = None) -> None:
         """Write the fitted model to a `.safetensors` file; `goodprior.load` reads it.

@@ -1,9 +1,10 @@
 """Evaluation: how good predictions are, and whether the chains have converged.
 
-`metrics` and `class_metrics` take predictions and targets, `diagnostics` takes a posterior, and
-`loo` the log likelihoods of its draws.
+`metrics` and `class_metrics` take predictions and targets, `diagnostics` takes a posterior, `loo`
+the log likelihoods of its draws, and `calibration` those of many simulated data sets.
 """
 
+from goodprior.evaluation.calibration import Calibration
 from goodprior.evaluation.class_metrics import (
     accuracy,
     auroc,
@@ -24,10 +25,13 @@ from goodprior.evaluation.metrics import (
     regression_metrics,
     rmse,
 )
+from goodprior.evaluation.uniformity import Ranks
 
 __all__ = [
     "LOO",
+    "Calibration",
     "Diagnostics",
+    "Ranks",
     "accuracy",
     "auroc",
     "calibration_error",

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax.scipy.stats import norm
 from jax.scipy.stats import t as student_t
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from goodprior import checks
 from goodprior.inference.predictive import ClassPrediction, Prediction
@@ -43,6 +43,10 @@ class Likelihood(eqx.Module):
     @abstractmethod
     def predict(self, functions: Float[Array, "draws points out"]) -> Prediction | ClassPrediction:
         """The prediction that function draws make."""
+
+    def sample(self, key: PRNGKeyArray, outputs: Float[Array, "rows out"]) -> Array:
+        """Targets of rows, simulated from the network's outputs there: those of a prediction."""
+        return jnp.asarray(self.predict(outputs[None]).sample(key)[0])
 
 
 class Gaussian(Likelihood):

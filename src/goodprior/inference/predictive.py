@@ -13,7 +13,7 @@ import numpy as np
 from jax.scipy.special import betainc, logsumexp, ndtr, xlogy
 from jax.scipy.stats import norm
 from jax.scipy.stats import t as student_t
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from goodprior import checks
 
@@ -185,6 +185,10 @@ class ClassPrediction(eqx.Module):
     def entropy(self) -> Float[Array, " points"]:
         """The entropy of the predictive probabilities, in nats: all uncertainty."""
         return _entropy(self.probabilities)
+
+    def sample(self, key: Array) -> Int[Array, "draws points"]:
+        """One label per draw and point."""
+        return jax.random.categorical(key, self.log_probabilities)
 
     @property
     def mutual_information(self) -> Float[Array, " points"]:

@@ -4,6 +4,7 @@ Estimators, studies, demos and the command line all build a `Problem`, choose a 
 the `Fit` that `fit_posterior` returns.
 """
 
+from goodprior.pipeline.calibrate import calibrate
 from goodprior.pipeline.fit import Fit, fit_posterior
 from goodprior.pipeline.hooks import Hooks
 from goodprior.pipeline.methods import (
@@ -36,6 +37,7 @@ __all__ = [
     "Problem",
     "Sampled",
     "Target",
+    "calibrate",
     "fit_posterior",
     "fit_prior",
     "parse_method",

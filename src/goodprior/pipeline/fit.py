@@ -11,10 +11,9 @@ from goodprior.matching.match import History
 from goodprior.pipeline.hooks import Hooks
 from goodprior.pipeline.keys import stage_key
 from goodprior.pipeline.methods import Method, Run, Target, parse_method
-from goodprior.pipeline.prior import fit_prior
+from goodprior.pipeline.prior import fit_prior, with_learned_noise
 from goodprior.pipeline.problem import Problem
-from goodprior.priors import LearnedNoise, Prior
-from goodprior.priors.learned_noise import NOISE_VARIANCE
+from goodprior.priors import Prior
 
 
 class Fit(NamedTuple):
@@ -107,12 +106,9 @@ def fit_posterior(
     elif method.has_prior:
         prior, history = fit_prior(problem, form=method.prior_form, key=key, hooks=hooks)
     problem = method.prepare(problem, stage_key(key, "prepare"))
-    full_prior = prior
-    if prior is not None and problem.observation.constant_noise == "sampled":
-        full_prior = LearnedNoise(prior, NOISE_VARIANCE, problem.observation.functions)
     run = Run(
         problem,
-        full_prior,
+        None if prior is None else with_learned_noise(prior, problem),
         method.chains if chains is None else chains,
         method.draws if draws is None else draws,
         temperature,

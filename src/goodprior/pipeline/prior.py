@@ -16,6 +16,7 @@ from goodprior.pipeline.keys import stage_key
 from goodprior.pipeline.problem import Problem
 from goodprior.priors import (
     HierarchicalPrior,
+    LearnedNoise,
     NoiseNetworkPrior,
     Prior,
     closed_form_prior,
@@ -24,6 +25,7 @@ from goodprior.priors import (
 )
 from goodprior.priors.closed_form import closed_form_network
 from goodprior.priors.hierarchical import Form
+from goodprior.priors.learned_noise import NOISE_VARIANCE
 
 NOISE_UNITS = 20  # frequencies of the network for log noise variances
 
@@ -49,6 +51,21 @@ def fit_prior(
         "prior", lambda: _matched(problem, key, hooks), problem.network
     )
     return _in_form(prior, form or problem.hierarchical_form), history
+
+
+def with_learned_noise(prior: Prior, problem: Problem) -> Prior:
+    """The prior with a noise level beside the weights, where one is sampled with them.
+
+    Parameters
+    ----------
+    prior
+        Over the weights.
+    problem
+        Whose observation model says how the noise is learned.
+    """
+    if problem.observation.constant_noise != "sampled":
+        return prior
+    return LearnedNoise(prior, NOISE_VARIANCE, problem.observation.functions)
 
 
 def _in_form(prior: Prior, form: Form) -> Prior:
