@@ -61,6 +61,9 @@ def read_training_table(
     frame = read_table(data)
     names = list(dict.fromkeys(targets))
     y = target_values(frame, names[0] if len(names) == 1 else names)
+    same = [name for name in names if frame[name].nunique() == 1]
+    if same:
+        raise ValueError(f"{', '.join(same)}: the same value in every row, nothing to predict")
     others = [name for name in frame.columns if name not in (*names, *drop)]
     constant = [name for name in others if frame[name].nunique() == 1]
     if constant and len(constant) == len(others):

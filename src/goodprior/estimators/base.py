@@ -19,6 +19,7 @@ from goodprior.beliefs.spec import Task, amplitudes_of, fit_to_rows, fitted_to_r
 from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
 from goodprior.estimators.explain import Explanations
+from goodprior.estimators.pickles import Pickles
 from goodprior.estimators.posterior_draws import PosteriorDraws
 from goodprior.estimators.prior_draws import Matched, PriorDraws
 from goodprior.estimators.settings import Settings, refuse
@@ -50,7 +51,7 @@ class _Continuation(NamedTuple):
     key: PRNGKeyArray
 
 
-class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
+class BNN(PriorDraws, PosteriorDraws, Explanations, Pickles, Settings):
     """The course of a fit; `BNNRegressor` and `BNNClassifier` say the rest."""
 
     TASK: ClassVar[Task]
@@ -93,6 +94,7 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
         The estimator itself.
         """
         method = self.check_settings(sample_weight=sample_weight)
+        deadline = Deadline(self.budget, say=bool(self.verbose))
         refuse_bad_columns(X)
         X, y = validate_data(
             self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2, allow_nd=True
@@ -106,9 +108,9 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
         use_all_cores()
         keep_compiled_programs()
         keep = Checkpoint(checkpoint)
-        seed = keep.claim(self._seed(), self.get_params(deep=False), X, numbers, row_weights)
-        key = jax.random.key(seed)
-        with Deadline(self.budget, say=bool(self.verbose), active="budget" in method.uses) as end:
+        with keep.held(), deadline:
+            seed = keep.claim(self._seed(), self.get_params(deep=False), X, numbers, row_weights)
+            key = jax.random.key(seed)
             fit = fit_posterior(
                 problem,
                 method,
@@ -117,7 +119,7 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
                 draws=self.draws,
                 target=Target(float(self.rhat), float(self.ess)),
                 temperature=self.temperature,
-                hooks=Hooks(bool(self.verbose), keep, end),
+                hooks=Hooks(bool(self.verbose), keep, deadline),
             )
         self._read(fit, problem)
         self._remember_match(problem, key, fit.history)
@@ -255,16 +257,9 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
         report: Any = fit.posterior.report
         self.n_iter_ = report.steps if self._is_sampled else int(report.get("epochs", 0)) or 1
         self.diagnostics_ = self._diagnose()
-        if self.diagnostics_ is None:
-            return
         if fit.stopped is not None:
-            warnings.warn(
-                f"sampling ended early because {fit.stopped}: {self.posterior_.draws_per_chain} "
-                "draws per chain were kept; sample_more goes on from there",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        for text in self.diagnostics_.warnings:
+            warnings.warn(self._early_end(fit.stopped), ConvergenceWarning, stacklevel=3)
+        for text in self.diagnostics_.warnings if self.diagnostics_ else ():
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
     def _remember_match(self, problem: Problem, key: PRNGKeyArray, history: History | None) -> None:
@@ -282,14 +277,6 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
         X = validate_data(self, X, dtype=np.float64, reset=False, allow_nd=True)
         warn_if_far(self, X)
         return X
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A pickle does not carry the training rows, unless `keep_rows` asks for it."""
-        state: dict[str, Any] = {**super().__getstate__()}  # type: ignore[dict-item]
-        if not self.keep_rows:
-            state.pop("_continuation", None)
-            state.pop("_matched", None)
-        return state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,8 @@
 """`fit_posterior`, the one composition of matching and inference."""
 
 import time
+from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -30,8 +32,11 @@ from goodprior.priors import (
 from goodprior.priors.closed_form import closed_form_network
 from goodprior.priors.hierarchical import Form
 from goodprior.priors.learned_noise import NOISE_VARIANCE
+from goodprior.progress import Tracker
 
 NOISE_UNITS = 20  # frequencies of the network for log noise variances
+AVERAGED = 5  # distances, ten steps apart, that progress shows the mean of
+MATCH_SHARE = 0.35  # of the time, where there is a budget
 
 
 class Fit(NamedTuple):
@@ -48,7 +53,7 @@ class Fit(NamedTuple):
     belief
         The problem's, or the one that the method fitted to the rows.
     stopped
-        Why sampling ended early (None: it did not).
+        What ended early and why (None: nothing did).
 
     Examples
     --------
@@ -122,7 +127,7 @@ def fit_posterior(
         prior, history = resume.prior, resume.history
     elif method.has_prior:
         prior, history = fit_prior(problem, form=method.prior_form, key=key, hooks=hooks)
-    problem = method.prepare(problem, stage_key(key, "prepare"))
+    problem = method.prepare(problem, stage_key(key, "prepare"), hooks)
     full_prior = prior
     if prior is not None and problem.observation.constant_noise == "sampled":
         full_prior = LearnedNoise(prior, NOISE_VARIANCE, problem.observation.functions)
@@ -137,7 +142,7 @@ def fit_posterior(
         resume.posterior if resume and isinstance(resume.posterior, Posterior) else None,
         target if draws is None else None,
     )
-    return Fit(prior, history, method.fit(run), problem.belief, hooks.deadline.reason)
+    return Fit(prior, history, method.fit(run), problem.belief, hooks.deadline.words)
 
 
 def fit_prior(
@@ -241,17 +246,28 @@ def _noise_prior(problem: Problem) -> Prior:
     return closed_form_prior("gpi-g", terms, units=NOISE_UNITS, key=jax.random.key(0))
 
 
+def _averaged(track: Tracker) -> Callable[[int, int, float], None]:
+    """Progress with the mean of the last distances: each is an estimate from new draws."""
+    latest: deque[float] = deque(maxlen=AVERAGED)
+
+    def on_progress(done: int, total: int, value: float) -> None:
+        latest.append(value)
+        track(done, total, f"distance {max(0.0, float(np.nanmean(latest))):.2g}, falling to 0")
+
+    return on_progress
+
+
 def _match(
     problem: Problem, prior: Prior, key: PRNGKeyArray, hooks: Hooks
 ) -> tuple[Prior, History | None]:
-    with hooks.tracking("matching the prior") as track:
+    with hooks.stage("matching the prior", share=MATCH_SHARE) as track:
         found = match(
             prior,
             problem.matched_belief,
             problem.measurement_set(),
             distance=problem.distance,
             key=stage_key(key, "match"),
-            on_progress=lambda i, n, value: track(i, n, f"distance {value:.3f}"),
+            on_progress=_averaged(track),
             schedule=problem.schedule,
             on_prior=hooks.on_prior,
             held_out=problem.held_out,
