@@ -80,8 +80,15 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
-class _TimeLeft:
-    """The time left, from the pace since the first news: compiling comes before that."""
+class TimeLeft:
+    """The seconds left, from the pace since the first news: compiling comes before that.
+
+    Examples
+    --------
+    >>> left = TimeLeft()
+    >>> left(30.0, 1, 101) is None, left(31.0, 2, 101)
+    (True, 99.0)
+    """
 
     def __init__(self) -> None:
         self._first: tuple[float, int] | None = None
@@ -164,7 +171,7 @@ def tracking(task: str, *, quiet: bool = False) -> Iterator[Tracker]:
 def _log(task: str) -> Tracker:
     """Lines on the standard error stream: the first one soon, with an estimate of the time."""
     started = time.monotonic()
-    due, left_of = started + FIRST_LOG, _TimeLeft()
+    due, left_of = started + FIRST_LOG, TimeLeft()
     print(f"{task} …", file=sys.stderr, flush=True)
 
     def log(done: int, total: int, words: str) -> None:

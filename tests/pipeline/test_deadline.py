@@ -15,6 +15,7 @@ from goodprior.pipeline import (
     Problem,
     deadline,
     fit_posterior,
+    hooks,
 )
 from goodprior.pipeline.deadline import Deadline
 from goodprior.progress import StopBurnIn, StopSampling
@@ -84,6 +85,19 @@ def test_ctrl_c_ends_a_stage_with_what_it_keeps_and_the_second_one_at_once(capfd
     assert "Ctrl-C again stops at once" in capfd.readouterr().err
 
 
+def test_a_fit_that_nobody_watches_says_beforehand_that_it_will_take_long(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(hooks.time, "monotonic", lambda: now[0])
+    with Hooks(announce=True).tracking("sampling") as track:
+        for second in (3, 4):
+            now[0] = float(second)
+            track(second, 3600, "")
+        now[0] = 6.0
+        with pytest.warns(UserWarning, match=r"sampling will take about 60 min: budget=SECONDS"):
+            track(6, 3600, "")
+        track(6, 3600, "")  # it is said once
+
+
 METHODS = {
     "map": MAP(epochs=10**6),
     "ensemble": Ensemble(epochs=10**6, members=2),
@@ -110,7 +124,11 @@ def test_a_budget_ends_every_method_with_what_was_trained(method):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+@pytest.mark.parametrize(
+    "method",
+    [*METHODS.values(), Ensemble(epochs=10**6, members=2, weight_decay=1e-4)],
+    ids=[*METHODS, "ensemble with its weight decay"],
+)
 def test_ctrl_c_ends_every_method_with_what_was_trained(method):
     class Impatient(Deadline):
         looks = 0
@@ -121,6 +139,10 @@ def test_ctrl_c_ends_every_method_with_what_was_trained(method):
                 _press()
             super().look(**options)
 
+    if method is METHODS["ensemble"]:  # only weight decays have been looked at
+        with pytest.raises(KeyboardInterrupt), Impatient(None) as end:
+            fit_posterior(_problem(), method, key=KEY, hooks=Hooks(deadline=end))
+        return
     with Impatient(None) as end:
         found = fit_posterior(_problem(), method, key=KEY, hooks=Hooks(deadline=end))
     assert found.stopped == "it was interrupted"
@@ -129,7 +151,8 @@ def test_ctrl_c_ends_every_method_with_what_was_trained(method):
 
 def test_matching_ends_with_the_prior_as_it_is():
     end = Deadline(1e-9)
-    hooks = Hooks(deadline=end)
-    found = fit_posterior(_problem(prior="gpi-g"), MAP(epochs=1), key=KEY, hooks=hooks)
+    found = fit_posterior(
+        _problem(prior="gpi-g"), MAP(epochs=1), key=KEY, hooks=Hooks(deadline=end)
+    )
     assert len(found.history.distance) == 10  # a chunk of steps, of 400
     assert "budget" in found.stopped

@@ -72,7 +72,7 @@ class Full(Curvature):
         diagonal = np.repeat(np.asarray(precisions, np.float64), self.sizes)
         half = diagonal**-0.5
         values = np.linalg.eigvalsh(self.matrix * half * half[:, None])
-        return Spectrum(np.maximum(values, 0), np.log(diagonal).sum())
+        return Spectrum(np.maximum(values, 0), np.asarray(np.log(diagonal).sum()))
 
     def log_det(self, precisions: Precisions, factor: Array | float = 1.0) -> Float[Array, ""]:
         return 2 * jnp.log(jnp.diagonal(self._factor(precisions, factor))).sum()

@@ -7,7 +7,6 @@ from Python; early stopping happens inside, member by member.
 import time
 from collections.abc import Callable
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray, PyTree
@@ -97,7 +96,7 @@ class Training:
             parts.append((epoch, begin, end, rate))
             self.steps += end - begin
         epochs, begins, ends, rates = zip(*parts, strict=True)
-        which = Part(*map(np.array, (epochs, begins, ends)), np.array(rates, np.float32))
+        which = Part(*map(jnp.array, (epochs, begins, ends)), jnp.array(rates, jnp.float32))
         self.state, losses = take_steps(
             self.objective,
             self.member_data,
@@ -105,7 +104,7 @@ class Training:
             self.validation,
             self.state,
             self.key,
-            jax.tree.map(jnp.asarray, which),
+            which,
             self.batch_size,
             None if self.patience is None else jnp.asarray(self.patience),
         )

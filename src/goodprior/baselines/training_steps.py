@@ -97,7 +97,11 @@ def take_steps(
             batch = data.gather(rows[i])
             loss, grad = jax.value_and_grad(objective)(member, member_data, keys[i], *batch)
             updates, optimiser = optax.adam(part.rate).update(grad, optimiser, member)
-            return optax.apply_updates(member, updates), optimiser, losses + loss  # type: ignore[return-value]
+            return (
+                optax.apply_updates(member, updates),
+                optimiser,
+                losses + loss.astype(losses.dtype),
+            )  # type: ignore[return-value]
 
         carry = (member, optimiser, jnp.zeros(()))
         return jax.lax.fori_loop(part.begin, part.end, step, carry)

@@ -119,7 +119,7 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Pickles, Settings):
                 draws=self.draws,
                 target=Target(float(self.rhat), float(self.ess)),
                 temperature=self.temperature,
-                hooks=Hooks(bool(self.verbose), keep, deadline),
+                hooks=Hooks(bool(self.verbose), keep, deadline, announce=True),
             )
         self._read(fit, problem)
         self._remember_match(problem, key, fit.history)

@@ -123,6 +123,17 @@ def curve(axes: Axes, x: np.ndarray, y: np.ndarray, *, colour: str, label: str =
     axes.plot(x, y, color=colour, linewidth=1.6, label=label, zorder=4, path_effects=edge)
 
 
+def level_functions(
+    axes: Axes, x: np.ndarray, functions: np.ndarray, *, colour: str, n: int = 8
+) -> None:
+    """Plot some function draws at levels as dots over their 95 % intervals."""
+    low, high = np.quantile(functions, [0.025, 0.975], axis=0)
+    band(axes, x, low, high, colour=colour, alpha=0.15)
+    style = {"ms": 4, "alpha": 0.8, "mew": 0}
+    for draw, shift in zip(functions[:n], np.linspace(-0.25, 0.25, n), strict=False):
+        axes.plot(x + shift, draw, "o", color=colour, **style)
+
+
 def thinned(rows: int) -> np.ndarray:
     """Numbers of the rows that are drawn: all, or 2,000 at random.
 

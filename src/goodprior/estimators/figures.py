@@ -1,5 +1,6 @@
 """Pictures of a fitted estimator: its prior and its posterior along each column."""
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from goodprior.matching.report import Column, MatchReport
 OURS, BELIEF = "#009e73", "#000000"
 BANDED = 4  # classes up to which each has a band
 LEVEL = 0.95
+LETTERS = 15  # of a note, in an inch
 
 
 def plot_prior(model: Any, n: int, report: MatchReport | None = None) -> Figure:
@@ -41,8 +43,9 @@ def plot_prior(model: Any, n: int, report: MatchReport | None = None) -> Figure:
         ours = np.asarray(draw(key, jnp.asarray(x), 500))[..., 0]
         at = drawing.column_axis(axes[0, k], values, panel.levels, panel.origin)
         drawing.column_axis(axes[1, k], values, panel.levels, panel.origin)
-        plots.plot_functions(axes[0, k], at, believed, colour=BELIEF, n=n)
-        plots.plot_functions(axes[1, k], at, ours, colour=OURS, n=n)
+        draw_functions = drawing.level_functions if panel.has_levels else plots.plot_functions
+        draw_functions(axes[0, k], at, believed, colour=BELIEF, n=n)
+        draw_functions(axes[1, k], at, ours, colour=OURS, n=n)
         axes[1, k].set_xlabel(panel.name, fontfamily=drawing.fonts())
         if report is not None and (found := _of(report, panel.name)):
             for axis, along in zip(axes[:, k], (found.belief, found.prior), strict=True):
@@ -70,7 +73,8 @@ def _of(report: MatchReport, name: str) -> Column | None:
 def _note(figure: Figure, *notes: str) -> None:
     """What the picture leaves out, below it."""
     if text := "; ".join(note for note in notes if note):
-        figure.supxlabel(text, fontsize="small", color="0.35")
+        width = max(40, int(LETTERS * figure.get_figwidth()))
+        figure.supxlabel(textwrap.fill(text, width), fontsize="small", color="0.35")
 
 
 def plot_posterior(model: Any, X: Any, y: Any) -> Figure:
@@ -83,7 +87,9 @@ def plot_posterior(model: Any, X: Any, y: Any) -> Figure:
     figure, axes = _one_axis_each(panels)
     shown = None if data is None or y is None else drawing.thinned(len(data))
     thin = (
-        "" if shown is None or len(shown) == len(rows) else f"{len(shown):,} of {len(data):,} rows"
+        ""
+        if shown is None or len(shown) == len(rows)
+        else f"{len(shown):,} of {len(data):,} rows are drawn"
     )
     draw = _numbers if model.TASK == "regression" else _classes
     for axis, panel in zip(axes, panels, strict=False):

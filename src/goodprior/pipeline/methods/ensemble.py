@@ -70,7 +70,7 @@ class Ensemble(Trained):
         decay, report = self.weight_decay, {}
         if decay is None:
             task = "choosing the weight decay"
-            with run.hooks.stage(task, share=CHOICE_SHARE, keeps=True) as track:
+            with run.hooks.stage(task, share=CHOICE_SHARE) as track:
                 found = weight_decay_nlls(*given, on_progress=track, **settings)
             decay = min(found, key=lambda each: each[1])[0]
             report = {"validation_nll": found}
