@@ -70,7 +70,7 @@ def column_axis(
     margin = 0.02 * (at[-1] - at[0]) or 0.5
     axes.set_xlim(at[0] - margin, at[-1] + margin)
     if origin:
-        locator = AutoDateLocator(minticks=3, maxticks=5)
+        locator = AutoDateLocator(minticks=3, maxticks=7)
         axes.xaxis.set_major_locator(locator)
         axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     else:
