@@ -116,7 +116,7 @@ def test_progress_is_told_between_chunks():
 def test_a_chunk_in_parts_is_the_same_as_at_once(pieces, monkeypatch):
     sampler = _sghmc(thinning=250)
     monkeypatch.setattr(Pace, "took", lambda self, done, seconds: None)
-    monkeypatch.setattr(Pace, "GROWTH", 100)
+    monkeypatch.setattr(Pace, "__init__", lambda self: setattr(self, "pieces", 1000))
     whole = _short(sampler=sampler)
     monkeypatch.setattr(Pace, "__init__", lambda self: setattr(self, "pieces", pieces))
     parts = _short(sampler=sampler)
@@ -140,6 +140,7 @@ def test_a_run_that_ends_before_its_first_draw_keeps_where_the_chains_are():
     found = _short(on_progress=_at(60, StopSampling))
     assert found.draws_per_chain == 1
     assert found.predict(X).mean.shape == (ROWS, 1)
+    assert eqx.tree_equal(_short(resume=found).draws, _short().draws)  # it goes on from there
 
 
 def test_a_run_that_ends_between_draws_goes_on_from_the_last(monkeypatch):

@@ -186,7 +186,7 @@ class _Driver:
         self.run, self.scaling, self.reference = run, scaling, reference
         self.total = run.sampler.burn_in + draws * run.sampler.thinning
         empty = jax.tree.map(lambda leaf: np.asarray(leaf)[:, None][:, :0], run.latents())
-        if before is not None and run.steps < run.sampler.burn_in:
+        if before is not None and run.steps <= run.sampler.burn_in:
             before = None  # it ended before there was a draw
         self.kept = [empty if before is None else before.draws]
         self.probes = [] if before is None or not before.draws_per_chain else [before.probe]
@@ -202,13 +202,12 @@ class _Driver:
                 warming_up = run.steps < run.sampler.burn_in
                 phase = "burn-in" if warming_up else "sampling"
                 try:
-                    self._keep(
-                        self._to_the_next_draw() if not warming_up else self._warm_up(), phase
-                    )
+                    self._keep(self._warm_up() if warming_up else self._to_the_next_draw(), phase)
                     last = run.state
                     self.look(run.steps, self.total, phase)
                 except StopBurnIn:
                     run.steps = max(run.steps, run.sampler.burn_in)
+                    last = run.state
                 if on_chunk is not None:
                     on_chunk(self.posterior())
         except StopSampling:
@@ -216,12 +215,11 @@ class _Driver:
         return self.posterior()
 
     def _keep_something(self, last: RunState) -> None:
-        """Go back to the last draw, so that the run can be taken up there; or keep where it is."""
-        if self._draws:
-            self.run.resume(last)
-            return
-        self._check_finite("burn-in")
-        self.kept.append(self._draw())
+        """Where there is no draw, the present place; the run can be taken up at the last chunk."""
+        if not self._draws:
+            self._check_finite("burn-in")
+            self.kept.append(self._draw())
+        self.run.resume(last)
 
     def _warm_up(self) -> np.ndarray:
         sampler = self.run.sampler
