@@ -3,6 +3,7 @@
 from itertools import pairwise
 from types import SimpleNamespace
 
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,9 +41,9 @@ def _model(classes=0, known=True):
     def predict(rows):
         values = draws * _function(rows)
         if not classes:
-            noise = np.ones((*values.shape, 1))
-            return Prediction(values[..., None], noise)
-        return ClassPrediction(np.log(_probabilities(rows)))
+            values = jnp.asarray(values[..., None], jnp.float32)
+            return Prediction(values, jnp.ones_like(values))
+        return ClassPrediction(jnp.log(jnp.asarray(_probabilities(rows))))
 
     def _probabilities(rows):
         logits = np.stack([draws * _function(rows) * i / 20 for i in range(classes)], axis=-1)

@@ -106,7 +106,8 @@ def test_a_clock_that_goes_backwards_does_no_harm(tmp_path, monkeypatch):
 def test_ctrl_c_in_a_notebook_keeps_the_draws():
     """In the main thread of a process that goes on afterwards, as a kernel does."""
     settings = {**BRIEF, "draws": 100_000}
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.default_int_handler
+    signal.signal(signal.SIGINT, before)  # tests in the background ignore it
     BNNRegressor(**{**settings, "draws": 2}).fit(X, Y)  # compiled, so that sampling begins soon
     timer = threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

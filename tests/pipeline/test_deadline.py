@@ -63,10 +63,19 @@ def test_a_clock_that_goes_backwards_ends_nothing_early(monkeypatch):
     assert found.words is None
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C as in a terminal; where tests run in the background it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def _press():
     os.kill(os.getpid(), signal.SIGINT)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_interrupts_at_once_where_there_is_nothing_to_keep():
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), Deadline(None) as found, found.stage("matching"):
@@ -74,6 +83,7 @@ def test_ctrl_c_interrupts_at_once_where_there_is_nothing_to_keep():
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_a_stage_with_what_it_keeps_and_the_second_one_at_once(capfd):
     with Deadline(None, say=True) as found, found.stage("sampling", keeps=True):
         _press()
@@ -124,6 +134,7 @@ def test_a_budget_ends_every_method_with_what_was_trained(method):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(
     "method",
     [*METHODS.values(), Ensemble(epochs=10**6, members=2, weight_decay=1e-4)],
