@@ -513,6 +513,7 @@ def test_leave_one_out_is_not_quoted_where_it_cannot_be_trusted(share, words):
         ({"is_improving": False, "method": "mclmc"}, "ensemble or laplace", "--budget"),
         ({"is_improving": False, "quick": True}, "leave out --quick", "instead"),
         ({"is_improving": False, "convergence": []}, "next:", "longer"),
+        ({"stopped": "it was interrupted", "method": "map"}, "a longer --budget", "go on"),
     ],
 )
 def test_advice_that_did_not_help_is_not_repeated(found, words, unheard):

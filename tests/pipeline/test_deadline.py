@@ -17,6 +17,7 @@ from goodprior.pipeline import (
     fit_posterior,
     hooks,
 )
+from goodprior.pipeline.checkpoint import Checkpoint
 from goodprior.pipeline.deadline import Deadline
 from goodprior.progress import StopBurnIn, StopSampling
 
@@ -158,6 +159,18 @@ def test_ctrl_c_ends_every_method_with_what_was_trained(method):
         found = fit_posterior(_problem(), method, key=KEY, hooks=Hooks(deadline=end))
     assert found.stopped == "it was interrupted"
     assert np.isfinite(found.posterior.predict(X).mean).all()
+
+
+def test_training_that_was_cut_short_is_not_taken_for_the_whole(tmp_path):
+    method, ends = MAP(epochs=30), []
+
+    def once(seconds):
+        ends.append(Deadline(seconds))
+        hooks = Hooks(checkpoint=Checkpoint(tmp_path), deadline=ends[-1])
+        return fit_posterior(_problem(), method, key=KEY, hooks=hooks).posterior.report["epochs"]
+
+    assert once(1e-9) < 30
+    assert once(None) == 30
 
 
 def test_matching_ends_with_the_prior_as_it_is():

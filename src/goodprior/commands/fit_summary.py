@@ -82,7 +82,9 @@ def next_steps(result: dict[str, Any], data: Path, checkpoint: Path | None) -> s
     """Return the commands that one may want to run after a fit."""
     model = quote(result["out"])
     lines = [f"model: {result['out']}"]
-    if result["stopped"]:
+    if result["stopped"] and result["method"] in LIMITATIONS:
+        lines.append("  to train longer: the same command with a longer --budget")
+    elif result["stopped"]:
         lines.append(
             "  to go on from here: the same command"
             if checkpoint
