@@ -3,7 +3,7 @@ import io
 import pytest
 
 from goodprior import progress
-from goodprior.progress import tracking
+from goodprior.progress import Pace, tracking
 
 
 class Terminal(io.StringIO):
@@ -28,10 +28,31 @@ def test_a_plain_log_has_a_line_now_and_then_and_at_the_end(clock, monkeypatch):
             track(second, 25, "burn-in")
     assert log.getvalue().splitlines() == [
         "sampling …",
-        "sampling: 10/25 burn-in (10 s)",
-        "sampling: 20/25 burn-in (20 s)",
+        "sampling: 2/25 burn-in (2 s, about 23 s left)",
+        "sampling: 12/25 burn-in (12 s, about 13 s left)",
+        "sampling: 22/25 burn-in (22 s, about 3 s left)",
         "sampling: 25/25 burn-in (25 s)",
     ]
+
+
+def test_the_time_left_does_not_count_what_compiling_took(clock, monkeypatch):
+    log = io.StringIO()
+    monkeypatch.setattr("sys.stderr", log)
+    with tracking("sampling") as track:
+        for second in (60, 61, 62):
+            clock[0] = float(second)
+            track(second - 59, 1000, "")
+    assert "about 17 min left" in log.getvalue()
+
+
+def test_pieces_of_work_are_about_as_long_as_asked():
+    pace = Pace(1.0)
+    pace.took(1, 30.0)  # with compiling
+    for _ in range(5):
+        pace.took(pace.pieces, 0.01 * pace.pieces)
+    assert pace.pieces == 100
+    pace.took(100, 50.0)
+    assert pace.pieces == 2
 
 
 def test_a_terminal_gets_a_bar(monkeypatch):

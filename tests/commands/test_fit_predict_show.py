@@ -1,11 +1,13 @@
 """`fit`, `predict` and `show` on small tables of all kinds of columns."""
 
 import base64
+import errno
 import io
 import json
 import os
 import re
 import signal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,13 +18,19 @@ from typer.testing import CliRunner
 import goodprior
 from goodprior import cli
 from goodprior.commands import fit, predict, show
-from goodprior.commands.fit_summary import summary_text
+from goodprior.commands.fit_summary import loo_text, next_steps, summary_text
+from goodprior.commands.model_file import open_model
+from goodprior.commands.model_summary import pareto_warning
+from goodprior.commands.report import MEANINGS, report_page
 from goodprior.commands.training_table import read_training_table
 from goodprior.data.table.encode import Columns
 from goodprior.data.table.read import read_table
-from goodprior.inference import SGHMC, SamplingError
+from goodprior.evaluation.diagnostics import Diagnostics
+from goodprior.evaluation.loo import LOO as LOOFound
+from goodprior.inference import SGHMC, SamplerReport, SamplingError
 from goodprior.pipeline import MAP, EarlyStopping, Ensemble, Sampled
 from goodprior.pipeline.methods import registry, sampled
+from goodprior.storage import file_format
 
 TINY = {"hidden": (4,), "chains": 2, "draws": 13}
 SAMPLER = SGHMC(0.02, 0.02, gradient_noise="none", burn_in=20, thinning=10, batch_size=None)
@@ -286,6 +294,13 @@ def test_gaps_are_filled_when_asked_and_row_numbers_are_pointed_out(folder):
         (["--target", "size", "--target", "kind"], "several targets must all be numbers"),
         (["--target", "kind", "--drop", "size"], "no columns besides the target"),
         (["--target", "size", "--budget", "0"], "--budget"),
+        (["--target", "size", "--noise", "0"], "--noise"),
+        (["--target", "size", "--hidden", "fifty"], "must be widths of layers such as 50,50"),
+        (["--target", "size", "--activation", "wild"], "activation must be one of"),
+        (["--target", "size", "--likelihood", "student-t"], "needs a noise_variance"),
+        (["--target", "size", "--step-size", "-1"], "--step-size"),
+        (["--target", "size", "--step-size", "1", "--method", "nuts"], "is for --method sghmc"),
+        (["--target", "kind", "--noise", "1"], "a noise is for one target that is a number"),
         (["--target", "size", "--out", "a.pt"], "must end in .safetensors"),
         (["--target", "size", "--out", "no/a.safetensors"], "there is no folder no"),
         ([], "--target"),
@@ -306,6 +321,7 @@ def test_wrong_wishes_are_refused_before_any_work(arguments, complaint, folder):
         ("", "it is empty"),
         ("a,b\n1,2\n3\n", "line 3 has 1 columns"),
         ("a,b\n1,5\n1,7\n", "a: the same value in every row"),
+        ("a,b\n1,5\n2,5\n", "b: the same value in every row, nothing to predict"),
         ("a,b\n1,v\n2,w\n3,x\n", "b has 3 different values in 3 rows, such as 'v': too many"),
     ],
 )
@@ -476,3 +492,100 @@ def test_the_summary_has_a_line_on_how_well_the_prior_carries_the_belief():
     text = summary_text({**facts, "match": "like the belief in closed form", "seconds": 3.0})
     assert "prior                    like the belief in closed form" in text
     assert "belief" not in summary_text({**facts, "match": None, "seconds": 3.0})
+
+
+LOO = {"elpd": -16.0, "se": 1.6, "pareto_k_limit": 0.6, "pareto_k_high": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.0, "-1.000 ± 0.100 per row (PSIS-LOO)"),
+        (0.03, "(PSIS-LOO; unreliable for 3% of the rows (Pareto k > 0.60))"),
+        (0.44, "not known: PSIS-LOO, -1.000 per row, is too good where draws cannot tell"),
+    ],
+)
+def test_leave_one_out_is_not_quoted_where_it_cannot_be_trusted(share, words):
+    assert words in loo_text(LOO | {"pareto_k_high": share}, 16)
+
+
+@pytest.mark.parametrize(
+    ("found", "words", "unheard"),
+    [
+        ({"is_improving": True}, "to sample longer: --budget 60", "instead"),
+        ({"is_improving": False}, "did not help; instead: --method mclmc", "--budget"),
+        ({"is_improving": False, "method": "mclmc"}, "ensemble or laplace", "--budget"),
+        ({"is_improving": False, "quick": True}, "leave out --quick", "instead"),
+        ({"is_improving": False, "convergence": []}, "next:", "longer"),
+        ({"stopped": "it was interrupted", "method": "map"}, "a longer --budget", "go on"),
+    ],
+)
+def test_advice_that_did_not_help_is_not_repeated(found, words, unheard):
+    facts = {"out": "m", "stopped": None, "convergence": ["R-hat"], "quick": False, "seconds": 9.0}
+    facts |= {"task": "regression", "method": "sghmc"}
+    text = next_steps(facts | found, Path("data.csv"), None)
+    assert words in text
+    assert unheard not in text
+
+
+def test_every_figure_of_the_diagnostics_has_its_meaning():
+    words = {"sampler", "density"}
+    ones = dict.fromkeys(SamplerReport._fields, 1)
+    reported = SamplerReport(**ones)
+    assert set(reported.numbers) == set(SamplerReport._fields) - words
+    one = np.ones(2)
+    noise = np.array([False, True])
+    diagnostics = Diagnostics(one, one, one, one, noise, reported, chains=2)
+    assert set(diagnostics.summary) == set(MEANINGS)
+
+
+def test_a_page_says_that_leave_one_out_is_unreliable(fitted, monkeypatch):
+    folder, _ = fitted
+    bad = LOOFound(-16.0, 1.6, 2.0, np.full(ROWS, 0.9), 0.6, 0.27, False)
+    monkeypatch.setattr(goodprior.BNNRegressor, "loo", lambda self, X, y: bad)
+    file = open_model(folder / "model.safetensors")
+    unsure = pareto_warning(file, file.inputs(table()), table()["y"].to_numpy())
+    assert "Pareto k is above 0.60 for 27% of the 16 rows" in unsure
+    page = report_page("m", file, {"posterior": b""}, [], unsure)
+    assert "Some rows depend on themselves" in page
+    assert "Nothing speaks against it" not in page
+
+
+def test_the_model_is_saved_elsewhere_where_the_disk_is_full(folder, monkeypatch):
+    """Simulated: the folder of `--out` takes no more bytes."""
+    table()[["size", "y"]].to_csv("data.csv", index=False)
+    original, spare = file_format.replace_file, folder / "spare"
+    spare.mkdir()
+
+    def full(path, data):
+        if Path(path).parent != spare:
+            raise OSError(errno.ENOSPC, f"{path} cannot be written: the disk is full")
+        original(path, data)
+
+    monkeypatch.setattr(file_format, "replace_file", full)
+    monkeypatch.setattr(fit, "gettempdir", lambda: str(spare))
+    done = run_fit("data.csv", "--target", "y")
+    assert done.exit_code == 2
+    assert "the disk is full; the model is saved in" in done.stderr
+    (saved,) = spare.iterdir()
+    assert str(saved) in done.stderr
+    assert goodprior.load(saved).posterior_.draws_per_chain == TINY["draws"]
+
+
+def test_options_on_noise_network_and_sampler_reach_the_model(folder, monkeypatch):
+    found = {}
+
+    def taken(table, settings, checkpoint, out):
+        found.update(settings)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fit, "_fit_and_save", taken)
+    table()[["size", "y"]].to_csv("data.csv", index=False)
+    options = ("--noise", "2", "--hidden", "20,10", "--activation", "relu", "--chains", "3")
+    more = ("--likelihood", "gaussian", "--step-size", "0.005", "--draws", "7")
+    assert run("fit", "data.csv", "--target", "y", *options, *more).exit_code == 130
+    assert found["noise_variance"] == pytest.approx(4 / np.var(table()["y"]))
+    assert (found["hidden"], found["activation"]) == ((20, 10), "relu")
+    assert (found["chains"], found["draws"], found["likelihood"]) == (3, 7, "gaussian")
+    (sampler,) = found["method"].candidates(ROWS)
+    assert (sampler.step_size, sampler.burn_in) == (0.005, 1500)

@@ -88,7 +88,7 @@ def _warnings():
     """All that diagnostics can say, of reports in which everything is wrong."""
     bad = {"temperature_50": 0.3, "kinetic_temperature": 72.0, "divergences": 3}
     many, few = np.array([1.2, 1.0]), np.array([40.0, 500.0])
-    for chains, error in ((4, 0.0034), (1, 1e-6)):
+    for chains, error, half in ((4, 0.0034, None), (1, 1e-6, None), (4, 0.0034, 1.2)):
         errors = {"energy_error": error, "energy_error_asked": 5e-4}
         report = SamplerReport("any", 10, 1.0, 0.1, **bad, **errors)
         yield from Diagnostics(
@@ -99,6 +99,7 @@ def _warnings():
             is_noise=np.array([False, True]),
             sampler=report,
             chains=chains,
+            rhat_half=half,
         ).warnings
 
 

@@ -232,7 +232,7 @@ def test_a_step_that_throws_chains_about_is_shortened():
 def test_a_budget_ends_the_run_with_what_there_is():
     with pytest.warns(UserWarning, match="budget"):
         model = BNNRegressor(**{**SMALL, "draws": 10_000}, budget=1.0).fit(X, Y)
-    assert 4 <= model.posterior_.draws_per_chain < 10_000
+    assert 1 <= model.posterior_.draws_per_chain < 10_000
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_of_one_thing_that_is_wrong_only_that_is_said(nothing_runs):
     [
         ("map", {"chains": 2}, "chains"),
         ("map", {"draws": 2}, "draws"),
-        ("map", {"budget": 10.0}, "budget"),
+        ("map", {"rhat": 1.2}, "rhat"),
         ("ensemble", {"prior": "fg"}, "prior"),
         ("ensemble", {"belief": "rough"}, "belief"),
         ("laplace", {"temperature": 0.5}, "temperature"),
@@ -106,7 +106,7 @@ def test_row_weights_that_a_method_does_not_use_are_refused(method, nothing_runs
 
 def test_unused_settings_are_named_together(nothing_runs):
     with pytest.raises(ValueError, match="3 settings are wrong") as found:
-        BNNRegressor(method="map", chains=2, draws=3, budget=5.0).fit(X, Y)
+        BNNRegressor(method="map", chains=2, draws=3, ess=5.0).fit(X, Y)
     assert all(f"takes no notice of {name}" in str(found.value) for name in ("chains", "draws"))
 
 

@@ -172,3 +172,29 @@ def test_an_energy_error_outside_its_band_is_a_warning(error, words):
     energy = {"energy_error": error, "energy_error_asked": 5e-4}
     found = diagnose(_posterior(_independent(), **energy)).warnings
     assert found == [] if words is None else words in found[0]
+
+
+def _drifting(length, seed=0):
+    """Four chains that come together slowly: a random walk pulled to the middle."""
+    rng = np.random.default_rng(seed)
+    x, trace = 3 * rng.normal(size=(4, 3)), []
+    for _ in range(length):
+        x = 0.97 * x + rng.normal(size=x.shape)
+        trace.append(x)
+    return np.stack(trace, axis=1)
+
+
+def test_longer_chains_are_advised_where_they_help():
+    found = diagnose(_posterior(_drifting(120)), max_rhat=1.01)
+    assert found.rhat.max() > 1.01
+    assert found.is_improving
+    assert found.warnings[0].endswith("sample longer")
+
+
+def test_and_something_else_where_chains_stay_in_different_modes():
+    rng = np.random.default_rng(0)
+    trace = rng.normal(size=(4, 400, 3)) + 3 * np.arange(4)[:, None, None]
+    found = diagnose(_posterior(trace))
+    assert not found.is_improving
+    assert all("sample longer" not in text for text in found.warnings)
+    assert "after half of the run, so longer chains do not help" in found.warnings[0]

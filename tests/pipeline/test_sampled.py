@@ -117,10 +117,17 @@ def test_an_interrupted_run_is_as_long_as_one_that_was_not(tmp_path, at):
 
 
 def test_a_deadline_ends_a_run_that_would_go_on():
-    deadline = Deadline(0.0)
+    deadline = Deadline(1.0)
     found = fit(METHOD, target=OUT_OF_REACH, hooks=Hooks(deadline=deadline))
     assert deadline.reason is not None
-    assert found.draws_per_chain == 4
+    assert found.draws_per_chain <= 4
+
+
+def test_without_any_time_there_is_still_a_draw_of_each_chain():
+    deadline = Deadline(1e-9)
+    found = fit(METHOD, target=OUT_OF_REACH, hooks=Hooks(deadline=deadline))
+    assert (found.chains, found.draws_per_chain) == (2, 1)
+    assert "budget" in deadline.words
 
 
 def test_the_report_says_which_density_was_sampled():

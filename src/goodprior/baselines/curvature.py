@@ -37,6 +37,24 @@ class Curvature(eqx.Module):
     ) -> Float[Array, "draws size"]:
         """Standard normal numbers rotated into draws with covariance `(G + precisions)^-1`."""
 
+    @abstractmethod
+    def spectrum(self, precisions: Precisions) -> "Spectrum":
+        """The eigenvalues for these precisions, from which each determinant takes no time."""
+
+
+class Spectrum(eqx.Module):
+    """The eigenvalues of `precisions^-1/2 G precisions^-1/2`, for precisions that stay.
+
+    With a factor of G as the only unknown, `log_det` costs a sum instead of a Cholesky factor.
+    """
+
+    values: Float[np.ndarray, " _"]
+    prior: Float[np.ndarray, ""]  # log det of the precisions
+
+    def log_det(self, precisions: Precisions, factor: Array | float = 1.0) -> Float[Array, ""]:
+        """`log det(factor * G + precisions)`, for the precisions that it was made for."""
+        return jnp.log1p(factor * jnp.asarray(self.values)).sum() + self.prior
+
 
 class Full(Curvature):
     """The whole matrix, for networks of a few thousand weights."""
@@ -49,6 +67,12 @@ class Full(Curvature):
             jnp.asarray(precisions), np.array(self.sizes), total_repeat_length=sum(self.sizes)
         )
         return jnp.linalg.cholesky(factor * self.matrix + jnp.diag(diagonal))
+
+    def spectrum(self, precisions: Precisions) -> Spectrum:
+        diagonal = np.repeat(np.asarray(precisions, np.float64), self.sizes)
+        half = diagonal**-0.5
+        values = np.linalg.eigvalsh(self.matrix * half * half[:, None])
+        return Spectrum(np.maximum(values, 0), np.asarray(np.log(diagonal).sum()))
 
     def log_det(self, precisions: Precisions, factor: Array | float = 1.0) -> Float[Array, ""]:
         return 2 * jnp.log(jnp.diagonal(self._factor(precisions, factor))).sum()
@@ -111,6 +135,15 @@ class Kronecker(Curvature):
             for block, precision in zip(self.blocks, jnp.asarray(precisions), strict=True)
         ]
         return jnp.stack(each).sum()
+
+    def spectrum(self, precisions: Precisions) -> Spectrum:
+        each = [
+            (np.outer(block.out_values, block.in_values).ravel(), float(precision))
+            for block, precision in zip(self.blocks, precisions, strict=True)
+        ]
+        values = np.concatenate([values / precision for values, precision in each])
+        prior = sum(len(values) * np.log(precision) for values, precision in each)
+        return Spectrum(values, np.asarray(prior))
 
     def covariance(
         self, jacobian: Jacobian, precisions: Precisions

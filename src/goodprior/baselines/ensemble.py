@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -77,7 +76,7 @@ def fit_ensemble(
     row_weights
         How often each row counts; None: once.
     on_progress
-        Called with (epochs done, in all, a word).
+        Called with (steps done, in all, a word); it may end the training by raising `StopSampling`.
 
     Returns
     -------
@@ -97,37 +96,88 @@ def fit_ensemble(
     (5, 40, 2)
     """
     checks.whole("members", members)
-    given = weight_decay if isinstance(weight_decay, Sequence) else [weight_decay]
-    decays = [checks.positive("weight_decay", decay) for decay in given]
-    data = in_memory(GaussianPrior(network), likelihood, X, y, scaling, row_weights)
-    key_rows, key_tune, key = jax.random.split(key, 3)
-    train = partial(
-        _train,
-        Architecture(network),
-        likelihood,
-        members,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        batch_size=batch_size,
-        scaling=scaling,
-        on_progress=on_progress,
-    )
+    settings: dict[str, Any] = {
+        "members": members,
+        "epochs": epochs,
+        "learning_rate": learning_rate,
+        "batch_size": batch_size,
+        "scaling": scaling,
+        "row_weights": row_weights,
+        "on_progress": on_progress,
+    }
     report: dict[str, object] = {}
-    if len(decays) > 1:
-        kept, held = split_validation(key_rows, data, validation)
-        nlls = _validation_nlls(train(kept, decays, key_tune), held, len(decays))
-        report["validation_nll"] = [*zip(decays, nlls.tolist(), strict=True)]
-        decays = [decays[int(jnp.argmin(nlls))]]
-    ensemble = train(data, decays, key)
-    return replace(ensemble, report={**ensemble.report, "weight_decay": decays[0], **report})
+    decay = weight_decay
+    if isinstance(decay, Sequence):
+        nlls = weight_decay_nlls(
+            network,
+            likelihood,
+            X,
+            y,
+            key=key,
+            weight_decays=decay,
+            validation=validation,
+            **settings,
+        )
+        decay = min(nlls, key=lambda each: each[1])[0]
+        report = {"validation_nll": nlls} if len(nlls) > 1 else {}
+    checks.positive("weight_decay", decay)
+    data = in_memory(GaussianPrior(network), likelihood, X, y, scaling, row_weights)
+    del settings["row_weights"]
+    last = jax.random.split(key, 3)[2]
+    ensemble = _train(Architecture(network), likelihood, data, [decay], key=last, **settings)
+    return replace(ensemble, report={**ensemble.report, "weight_decay": decay, **report})
+
+
+def weight_decay_nlls(
+    network: PyTree,
+    likelihood: Likelihood,
+    X: object,
+    y: object,
+    *,
+    key: PRNGKeyArray,
+    weight_decays: Sequence[float] = WEIGHT_DECAYS,
+    validation: float = 0.2,
+    scaling: Scaling | None = None,
+    row_weights: object = None,
+    **settings: Any,
+) -> list[tuple[float, float]]:
+    """Each weight decay with the validation NLL of an ensemble that was trained with it.
+
+    Parameters
+    ----------
+    network, likelihood, X, y, key, validation, scaling, row_weights
+        As in `fit_ensemble`, which chooses the lowest.
+    weight_decays
+        To choose from; of a single one there is nothing to train, and its NLL is NaN.
+    **settings
+        Members, epochs and the like, as in `fit_ensemble`.
+
+    Examples
+    --------
+    >>> import jax
+    >>> weight_decay_nlls(None, None, None, None, weight_decays=[0.1], key=jax.random.key(0))
+    [(0.1, nan)]
+    """
+    decays = [checks.positive("weight_decay", decay) for decay in weight_decays]
+    if len(decays) == 1:
+        return [(decays[0], float("nan"))]
+    data = in_memory(GaussianPrior(network), likelihood, X, y, scaling, row_weights)
+    key_rows, key_tune, _ = jax.random.split(key, 3)
+    kept, held = split_validation(key_rows, data, validation)
+    architecture = Architecture(network)
+    settings |= {"key": key_tune, "scaling": scaling}
+    trained = _train(architecture, likelihood, kept, decays, **settings)
+    nlls = _validation_nlls(trained, held, len(decays))
+    return [*zip(decays, nlls.tolist(), strict=True)]
 
 
 def _train(
     architecture: Architecture,
     likelihood: Likelihood,
-    members: int,
     data: InMemory,
     decays: list[float],
+    *,
+    members: int,
     key: PRNGKeyArray,
     **settings: Any,
 ) -> Posterior:

@@ -11,7 +11,7 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior import checks
-from goodprior.baselines.curvature import Curvature, Precisions
+from goodprior.baselines.curvature import Curvature, Precisions, Spectrum
 from goodprior.baselines.point_estimate import NegativeLogPosterior, one_member, start
 from goodprior.baselines.training import Rate, Training
 from goodprior.inference.batches import InMemory
@@ -86,7 +86,7 @@ class _Fit(NamedTuple):
 
 
 def log_evidence(
-    curvature: Curvature,
+    curvature: Curvature | Spectrum,
     squares: Float[Array | np.ndarray, " parameters"],
     sizes: tuple[int, ...],
     precisions: Precisions,
@@ -122,7 +122,10 @@ def train_with_evidence(
     batch_size: int | None,
     on_progress: Progress | None,
 ) -> Trained:
-    """Train the weights while the prior is optimised; keep what had the highest evidence."""
+    """Train the weights while the prior is optimised; keep what had the highest evidence.
+
+    `on_progress` may end it by raising `StopSampling`.
+    """
     _check_schedule(settings, likelihood, epochs)
     key_start, key = jax.random.split(key)
     likelihood = _with_array(likelihood)
@@ -140,13 +143,17 @@ def train_with_evidence(
         optimiser = optax.adam(settings.learning_rate).init(hyper)
     values: list[float] = []
     best = None
+    last = epochs * run.batches
+    tell = None if on_progress is None else lambda done, _, words: on_progress(done, last, words)
     if settings.burn_in:
-        run.run(settings.burn_in)
-    while run.epochs < epochs:
-        run.advance(min(settings.every, epochs - run.epochs))
+        run.run(settings.burn_in, tell)
+    while best is None or (run.epochs < epochs and not run.ended):
+        run.run(min(run.epochs + settings.every, epochs), tell)
         mode = jax.tree.map(lambda leaf: leaf[0], run.members)
         fit = _fit_at(prior, likelihood, mode, data)
-        found = curvature(likelihood, mode)
+        found: Curvature | Spectrum = curvature(likelihood, mode)
+        if not settings.learn_prior:
+            found = found.spectrum(precisions_of(prior))
         begin = hyper._replace(log_factor=np.zeros(()))
         with jax.enable_x64(True):
             improved = _improve(found, fit, prior.architecture.sizes, begin, optimiser, settings)
@@ -163,9 +170,6 @@ def train_with_evidence(
         values.append(float(value))
         if values[-1] == max(values):
             best = prior, likelihood, mode
-        if on_progress is not None:
-            on_progress(run.epochs, epochs, "training")
-    assert best is not None
     kept_prior, kept_likelihood, mode = best
     return Trained(kept_prior, _with_number(kept_likelihood), mode, np.array(values))
 
@@ -224,7 +228,7 @@ def _log_likelihood(density: Density, latent: PyTree, data: InMemory) -> Float[A
 
 @eqx.filter_jit
 def _improve(
-    curvature: Curvature,
+    curvature: Curvature | Spectrum,
     fit: _Fit,
     sizes: tuple[int, ...],
     hyper: _Hyper,

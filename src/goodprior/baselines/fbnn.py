@@ -15,7 +15,8 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior import checks
 from goodprior.baselines.point_estimate import in_memory, initial_weights, one_member
-from goodprior.baselines.training import Objective, Rate, Training
+from goodprior.baselines.training import Rate, Training
+from goodprior.baselines.training_steps import Objective
 from goodprior.beliefs.fit_kernel import fit_kernel
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.data.scaling import Scaling
@@ -118,7 +119,7 @@ def fit_fbnn(
     scaling
         Of X and y, if they are on their original scale.
     on_progress
-        Called with (epochs done, in all, a word).
+        Called with (steps done, in all, a word); it may end the training by raising `StopSampling`.
 
     Returns
     -------

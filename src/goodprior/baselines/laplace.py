@@ -86,7 +86,7 @@ def fit_laplace(
     scaling
         Of X and y, if they are on their original scale.
     on_progress
-        Called with (epochs done, in all, a word).
+        Called with (steps done, in all, a word); it may end the training by raising `StopSampling`.
 
     Returns
     -------

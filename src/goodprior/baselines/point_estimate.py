@@ -10,7 +10,8 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior import checks
-from goodprior.baselines.training import Objective, Rate, Training
+from goodprior.baselines.training import Rate, Training
+from goodprior.baselines.training_steps import Objective
 from goodprior.data.scaling import Scaling
 from goodprior.data.splits import hold_out
 from goodprior.inference.batches import InMemory
@@ -109,7 +110,7 @@ def fit_map(
     penalised
         Whether the prior counts; if not, this is the maximum of the likelihood.
     on_progress
-        Called with (epochs done, in all, a word).
+        Called with (steps done, in all, a word); it may end the training by raising `StopSampling`.
 
     Returns
     -------

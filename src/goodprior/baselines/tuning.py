@@ -5,6 +5,7 @@ A trial fits one candidate to a part of the rows and takes the NLL of the rest.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -16,6 +17,7 @@ from goodprior.data.splits import hold_out
 from goodprior.evaluation import class_nll, nll
 from goodprior.inference.predictive import ClassPrediction, Prediction
 from goodprior.networks import Architecture
+from goodprior.progress import StopSampling
 
 TEMPERATURES = (0.5, 0.1, 0.01, 0.001, 0.0001)  # of FG+TS (paper, appendix A.4)
 SCALES = (0.05, 20.0)  # the range of a prior's standard deviations in which to search
@@ -130,7 +132,8 @@ def tune(
     validation
         Share of the rows to validate on.
     on_progress
-        Called with (candidates tried, in all, the last one's NLL in words).
+        Called with (candidates tried, in all, the last one's NLL in words); by raising
+        `StopSampling` it has the best of these taken.
 
     Returns
     -------
@@ -159,10 +162,11 @@ def tune(
         raise ValueError(f"X and y must have as many rows: {len(rows)} and {len(targets)}")
     evaluate = Validation(fit, rows, targets, key, validation)
     found: list[Trial] = []
-    for candidate in candidates:
-        found.append(trial := evaluate(candidate))
-        if on_progress is not None:
-            on_progress(len(found), len(candidates), f"NLL {trial.nll:.3f}")
+    with suppress(StopSampling):
+        for candidate in candidates:
+            found.append(trial := evaluate(candidate))
+            if on_progress is not None:
+                on_progress(len(found), len(candidates), f"NLL {trial.nll:.3f}")
     return best(found).candidate, found
 
 

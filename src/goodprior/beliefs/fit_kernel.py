@@ -1,5 +1,8 @@
 """Any kernel with the hyper-parameters that explain the data best, by Adam."""
 
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 import equinox as eqx
@@ -8,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from jax.scipy.linalg import solve_triangular
-from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 from tinygp.kernels import Kernel
 
 from goodprior import checks
@@ -16,8 +19,7 @@ from goodprior.beliefs.covariance import cholesky
 from goodprior.beliefs.gaussian_process import GaussianProcess
 from goodprior.beliefs.kernel_network import kernel_network
 from goodprior.beliefs.kernels import rbf
-
-AnyArray = Array | np.ndarray
+from goodprior.progress import Pace, StopSampling
 
 LARGE = 2000  # rows from which a kernel network takes the place of an RBF kernel
 
@@ -40,6 +42,7 @@ def fit_kernel(
     rows: int = 1000,
     steps: int = 200,
     learning_rate: float = 0.05,
+    on_progress: Callable[[int, int, str], None] | None = None,
 ) -> FittedKernel:
     """Fit any kernel to standardised data by its marginal likelihood, as the paper's fBNN does.
 
@@ -63,6 +66,8 @@ def fit_kernel(
         Of Adam.
     learning_rate : float
         Of Adam.
+    on_progress : callable, optional
+        Called with (steps done, in all, a word); it may end the fit by raising `StopSampling`.
 
     Returns
     -------
@@ -99,8 +104,8 @@ def fit_kernel(
     )
     x_wide, y_wide = (np.asarray(part[picked], np.float64) for part in (X, y))
     with jax.enable_x64(True):
-        hyper, value = _maximise(rest, start, x_wide, y_wide, steps, learning_rate)
-        hyper = jax.tree.map(np.asarray, hyper)
+        run = _Run(rest, start, x_wide, y_wide, learning_rate)
+        hyper, value = run.maximise(steps, on_progress)
     if not np.isfinite(value):
         raise FloatingPointError(
             "the marginal likelihood of the belief is not finite: try a smaller learning_rate or a "
@@ -111,29 +116,63 @@ def fit_kernel(
     return FittedKernel(belief, float(np.exp(hyper[1])), float(value))
 
 
+class _Run:
+    """Adam on the logarithms of the hyper-parameters, some steps at a time."""
+
+    def __init__(
+        self, rest: PyTree, start: PyTree, X: np.ndarray, y: np.ndarray, learning_rate: float
+    ):
+        optimiser = optax.adam(learning_rate)
+        self.optimiser = optax.apply_if_finite(optimiser, max_consecutive_errors=2**30)
+        self.rest, self.data = rest, (jnp.asarray(X), jnp.asarray(y))
+        self.hyper = jax.tree.map(jnp.asarray, start)
+        self.state = self.optimiser.init(self.hyper)
+
+    def maximise(
+        self, steps: int, on_progress: Callable[[int, int, str], None] | None
+    ) -> tuple[PyTree, float]:
+        """The hyper-parameters after so many steps, or fewer, and the value there."""
+        done, pace = 0, Pace()
+        with suppress(StopSampling):
+            while done < steps:
+                now, count = time.monotonic(), min(pace.pieces, steps - done)
+                found = _steps(
+                    self.optimiser, self.rest, *self.data, self.hyper, self.state, np.int32(count)
+                )
+                self.hyper, self.state = jax.block_until_ready(found)
+                pace.took(count, time.monotonic() - now)
+                done += count
+                if on_progress is not None:
+                    on_progress(done, steps, "fitting")
+        value = _log_marginal_likelihood(self.hyper, self.rest, *self.data)
+        return jax.tree.map(np.asarray, self.hyper), float(value)
+
+
 @eqx.filter_jit
-def _maximise(
-    rest: PyTree, start: PyTree, X: AnyArray, y: AnyArray, steps: int, learning_rate: float
-) -> tuple[PyTree, Float[Array, ""]]:
-    X, y = jnp.asarray(X), jnp.asarray(y)
+def _log_marginal_likelihood(hyper: PyTree, rest: PyTree, X: Array, y: Array) -> Float[Array, ""]:
+    arrays, noise_variance = jax.tree.map(jnp.exp, hyper)
+    kernel = eqx.combine(arrays, rest)
+    covariance = kernel(X, X) + noise_variance * jnp.eye(len(X))
+    factor = cholesky(covariance, 1e-9)
+    white = solve_triangular(factor, y, lower=True)
+    log_det = y.shape[1] * 2 * jnp.log(jnp.diagonal(factor)).sum()
+    return -0.5 * ((white**2).sum() + log_det + y.size * jnp.log(2 * jnp.pi))
 
-    def value(hyper: PyTree) -> Array:
-        arrays, noise_variance = jax.tree.map(jnp.exp, hyper)
-        kernel = eqx.combine(arrays, rest)
-        covariance = kernel(X, X) + noise_variance * jnp.eye(len(X))
-        factor = cholesky(covariance, 1e-9)
-        white = solve_triangular(factor, y, lower=True)
-        log_det = y.shape[1] * 2 * jnp.log(jnp.diagonal(factor)).sum()
-        return -0.5 * ((white**2).sum() + log_det + y.size * jnp.log(2 * jnp.pi))
 
-    optimiser = optax.apply_if_finite(optax.adam(learning_rate), max_consecutive_errors=2**30)
-
+@eqx.filter_jit
+def _steps(
+    optimiser: optax.GradientTransformation,
+    rest: PyTree,
+    X: Array,
+    y: Array,
+    hyper: PyTree,
+    state: optax.OptState,
+    count: Int[np.ndarray, ""],
+) -> tuple[PyTree, optax.OptState]:
     def step(_: Array, carry: tuple[PyTree, optax.OptState]) -> tuple[PyTree, optax.OptState]:
         hyper, state = carry
-        grad = jax.grad(lambda hyper: -value(hyper))(hyper)
+        grad = jax.grad(lambda hyper: -_log_marginal_likelihood(hyper, rest, X, y))(hyper)
         updates, state = optimiser.update(grad, state, hyper)
         return optax.apply_updates(hyper, updates), state
 
-    hyper = jax.tree.map(jnp.asarray, start)
-    hyper, _ = jax.lax.fori_loop(0, steps, step, (hyper, optimiser.init(hyper)))
-    return hyper, value(hyper)
+    return jax.lax.fori_loop(0, count, step, (hyper, state))

@@ -1,7 +1,10 @@
 """`goodprior fit`: from a table in a text file to a model file."""
 
+import os
 import time
+from contextlib import suppress
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,7 +19,8 @@ from goodprior.commands.console import (
     wrong_option,
 )
 from goodprior.commands.fit_summary import fit_result, next_steps, summary_text
-from goodprior.commands.options import MethodName, PriorName, TaskName
+from goodprior.commands.model_settings import model_settings, with_units
+from goodprior.commands.options import LikelihoodName, MethodName, PriorName, TaskName
 from goodprior.commands.training_table import describe_table, read_training_table
 
 if TYPE_CHECKING:
@@ -40,6 +44,12 @@ def fit(
     draws: options.Draws = None,
     budget: options.Budget = None,
     checkpoint: options.Checkpoint = None,
+    likelihood: options.LikelihoodOf = LikelihoodName.AUTO,
+    noise: options.Noise = None,
+    hidden: options.Hidden = None,
+    activation: options.Activation = None,
+    chains: options.Chains = None,
+    step_size: options.StepSize = None,
     out: options.ModelOut = Path("model.safetensors"),
     seed: options.Seed = 0,
     as_json: options.AsJSON = False,
@@ -71,10 +81,10 @@ def fit(
             "verbose": int(not quiet),
             "encode": "impute" if impute else True,
             **(_quick(method) if quick else {}),
-            **({} if draws is None else {"draws": draws}),
+            **model_settings(likelihood.value, noise, hidden, activation, chains, draws),
         }
         table = read_training_table(data, target, drop or [], impute, task.value)
-        _standardise_noise(settings, table)
+        settings = with_units(settings, step_size, table)
         say(describe_table(table))
         if quick:
             say(f"--quick, for a first look only: {_describe_quick(method)}")
@@ -103,18 +113,6 @@ def _belief_of(text: str | None, file: Path | None) -> dict[str, Any]:
         return {"belief": None if text is None else _with_curves(belief_from_text(text))}
 
 
-def _standardise_noise(settings: dict[str, Any], table: "TrainingTable") -> None:
-    """Put a noise in the target's units as the variance of standardised targets."""
-    import numpy as np
-
-    noise = settings.pop("noise", None)
-    if noise is None:
-        return
-    if table.task != "regression" or len(table.names) > 1:
-        raise ValueError("the belief file has a noise, which is for one target that is a number")
-    settings["noise_variance"] = float((noise / np.std(table.targets)) ** 2)
-
-
 def _with_curves(spec: Any) -> Any:
     """The specification with the tables of curves whose files it names."""
     from goodprior.data.table.read import read_table
@@ -137,8 +135,24 @@ def _fit_and_save(
     estimator: Any = BNNRegressor if table.task == "regression" else BNNClassifier
     model = estimator(**settings)
     model.fit(table.rows, table.targets, checkpoint=checkpoint)
-    model.save(out, table=table.to_dict())
+    _save(model, out, table.to_dict())
     return model
+
+
+def _save(model: Any, out: Path, table: dict[str, Any]) -> None:
+    """Write the model file, or else one elsewhere: hours of work are not lost to a full disk."""
+    try:
+        model.save(out, table=table)
+    except OSError as error:
+        for folder in (Path(gettempdir()), Path.home()):
+            elsewhere = folder / f"{out.stem}-{os.getpid()}{out.suffix}"
+            with suppress(OSError):
+                model.save(elsewhere, table=table)
+                why = f"{error.strerror}; the model is saved in {elsewhere} instead"
+                break
+        else:
+            raise
+        raise OSError(error.errno, why) from error
 
 
 def _quick(method: MethodName) -> dict[str, Any]:

@@ -35,6 +35,26 @@ def relevance_lines(file: "ModelFile", rows: "pd.DataFrame | None") -> list[str]
     return [str(each) for each in file.model.relevance(rows)]
 
 
+def pareto_warning(file: "ModelFile", rows: "pd.DataFrame | None", targets: Any) -> str | None:
+    """Return what Pareto k says of the draws on the training rows, if it says anything bad."""
+    from goodprior.evaluation.loo import LEAST_DRAWS
+
+    model = file.model
+    posterior = model.posterior_
+    if rows is None or targets is None or len(rows) != file.rows or model.diagnostics_ is None:
+        return None  # PSIS-LOO is about the rows that were trained on
+    if posterior.chains * posterior.draws_per_chain < LEAST_DRAWS:
+        return None
+    found = model.loo(rows, targets)
+    if found.reliable:
+        return None
+    return (
+        f"Pareto k is above {found.pareto_k_limit:.2f} for {found.pareto_k_high:.0%} of the "
+        f"{len(rows)} rows (up to {found.pareto_k.max():.1f}): without such a row the posterior "
+        "would be another, so leave-one-out cannot say how new rows are predicted; hold rows out"
+    )
+
+
 def one_sentence(file: "ModelFile") -> str:
     """Return targets, rows, prior and draws in one sentence."""
     model = file.model

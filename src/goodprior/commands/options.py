@@ -32,6 +32,13 @@ class MethodName(StrEnum):
     MAP = "map"
 
 
+class LikelihoodName(StrEnum):
+    AUTO = "auto"
+    HETEROSCEDASTIC = "heteroscedastic"
+    GAUSSIAN = "gaussian"
+    STUDENT_T = "student-t"
+
+
 class DistanceName(StrEnum):
     ENERGY = "energy"
     WASSERSTEIN = "wasserstein"
@@ -102,7 +109,48 @@ Draws = Annotated[
     int | None, typer.Option(help="Draws to keep per chain; more of them take longer.", min=2)
 ]
 Budget = Annotated[
-    float | None, typer.Option(help="Seconds after which sampling ends with what there is.")
+    float | None,
+    typer.Option(help="Seconds after which the fit ends with what there is, whatever the method."),
+]
+
+_DETAILS = "Noise, network and sampler (chosen by themselves)"
+LikelihoodOf = Annotated[
+    LikelihoodName,
+    typer.Option(
+        "--likelihood",
+        rich_help_panel=_DETAILS,
+        help="Of numbers. heteroscedastic: noise that depends on the inputs; gaussian: the same "
+        "everywhere; student-t: with outliers, needs --noise.",
+    ),
+]
+Noise = Annotated[
+    float | None,
+    typer.Option(
+        rich_help_panel=_DETAILS,
+        help="The noise's standard deviation in the target's units, where it is known.",
+    ),
+]
+Hidden = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WIDTHS",
+        rich_help_panel=_DETAILS,
+        help="Widths of hidden layers, such as 50,50: an MLP, matched to the belief in steps.",
+    ),
+]
+Activation = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=_DETAILS, help="Of the MLP: tanh, relu, and others."),
+]
+Chains = Annotated[
+    int | None, typer.Option(rich_help_panel=_DETAILS, help="How many chains.", min=1)
+]
+StepSize = Annotated[
+    float | None,
+    typer.Option(
+        rich_help_panel=_DETAILS,
+        help="Of --method sghmc; it is shortened by itself where chains are thrown about.",
+    ),
 ]
 Checkpoint = Annotated[
     Path | None,

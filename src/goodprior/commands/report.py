@@ -15,11 +15,34 @@ if TYPE_CHECKING:
     from goodprior.commands.model_file import ModelFile
 
 MEANINGS = {
-    "rhat_max": "worst R-hat: do the chains agree? 1.00 is best, above 1.1 is bad",
-    "rhat_median": "the usual R-hat",
-    "ess_min": "fewest effective draws of a function value; below 100 intervals are rough",
-    "ess_median": "the usual number of effective draws",
-    "mcse_max": "worst Monte Carlo error of a mean, in posterior standard deviations",
+    "rhat_max": "worst R-hat: do the chains agree? 1.00 is best, above {rhat:g} is too high",
+    "rhat_median": "the R-hat of the median value",
+    "rhat_functions": "worst R-hat of function values alone",
+    "rhat_noise": "worst R-hat of noise levels alone: harmless where only this one is high",
+    "ess_min": "fewest effective draws of a value; below {ess:g} intervals are rough",
+    "ess_median": "effective draws of the median value",
+    "ess_tail_min": "fewest effective draws in the tails, which intervals need",
+    "mcse_max": "worst Monte Carlo error of a mean, in posterior deviations; fine below 0.1",
+    "steps": "steps of each chain, burn-in included",
+    "temperature": "of the posterior that was asked for; 1 is Bayes",
+    "step_size": "of the sampler, averaged over chains",
+    "gradients": "gradient evaluations after burn-in, of all chains: the cost",
+    "kinetic_temperature": "highest mean squared momentum: 1 is right, above 2 the step is long, "
+    "above 10 draws are not to be trusted",
+    "temperature_5": "sampled temperature that 5 % of the weights are below: too cold well below "
+    "the one asked for",
+    "temperature_50": "sampled temperature of the median weight; should be the one asked for",
+    "temperature_95": "sampled temperature that 5 % of the weights are above: too hot well above "
+    "the one asked for",
+    "clamped": "share of weights whose minibatch noise is more than the sampler's own; 0 is best",
+    "acceptance": "mean acceptance: 0.6 to 0.95 for NUTS; for MCLMC the share of steps that were "
+    "made",
+    "divergences": "transitions that went astray; 0 is best",
+    "energy_error": "change of the energy in a step, per dimension; as asked for is right",
+    "energy_error_asked": "the change of the energy that the step was chosen for",
+    "burn_in": "steps before the first draw",
+    "thinning": "steps between two draws",
+    "batch_size": "rows that each step sees",
 }
 
 
@@ -28,6 +51,7 @@ def report_page(
     file: "ModelFile",
     pictures: dict[str, bytes],
     relevance: list[str],
+    unsure: str | None = None,
     calibration: Calibration | None = None,
 ) -> str:
     """Return the page: what the model is, its pictures, columns, diagnostics and settings.
@@ -42,6 +66,8 @@ def report_page(
         PNG of the `posterior` and, where there are any, of the `prior` and the `calibration`.
     relevance
         A line for each column.
+    unsure
+        What leave-one-out says against the model, if anything.
     calibration
         What simulations have come to, if any were made.
     """
@@ -54,6 +80,7 @@ def report_page(
         task=file.model.TASK,
         pictures=pictures,
         relevance=relevance,
+        unsure=unsure,
         belief=file.model.belief_.sentence,
         columns="" if file.columns is None else file.columns.describe(),
         diagnostics=_diagnostics(file.model),
@@ -80,7 +107,8 @@ def _diagnostics(model: Any) -> pd.DataFrame | None:
     found = getattr(model, "diagnostics_", None)
     if found is None:
         return None
-    rows = [(name, value, MEANINGS.get(name, "")) for name, value in found.summary.items()]
+    limits = {"rhat": found.max_rhat, "ess": found.min_ess}
+    rows = [(name, value, MEANINGS[name].format(**limits)) for name, value in found.summary.items()]
     return pd.DataFrame(rows, columns=["figure", "value", "what it says"])
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goodprior.commands.console import check_output, prepare, report_errors, report_warnings
-from goodprior.commands.model_summary import relevance_lines, summary_lines
+from goodprior.commands.model_summary import pareto_warning, relevance_lines, summary_lines
 from goodprior.commands.options import ModelPath
 
 if TYPE_CHECKING:
@@ -53,8 +53,10 @@ def show(
         file = open_model(model)
         ranked = None if calibration is None else read_calibration(calibration)
         X, y = _rows_to_draw(file, data)
-        relevance = relevance_lines(file, X)
+        relevance, unsure = relevance_lines(file, X), pareto_warning(file, X, y)
         typer.echo("\n".join([summary_lines(file), *relevance]))
+        if unsure:
+            typer.echo(f"warning: {unsure}")
         pictures = {"posterior": png(file.model.plot_posterior(X, y))}
         if hasattr(file.model, "prior_"):  # some methods have none
             pictures = {"prior": png(file.model.plot_prior()), **pictures}
@@ -64,7 +66,7 @@ def show(
         if out.suffix.lower() == ".png":
             replace_file(out, stack_pictures(list(pictures.values())))
         else:
-            page = report_page(model.name, file, pictures, relevance, ranked)
+            page = report_page(model.name, file, pictures, relevance, unsure, ranked)
             replace_file(out, page.encode())
         typer.echo(f"report: {out}")
 

@@ -62,6 +62,9 @@ def read_training_table(
     frame = read_table(data)
     names = list(dict.fromkeys(targets))
     y = target_values(frame, names[0] if len(names) == 1 else names)
+    same = [name for name in names if frame[name].nunique() == 1]
+    if same:
+        raise ValueError(f"{', '.join(same)}: the same value in every row, nothing to predict")
     columns, matrix = Columns.fit_transform(frame, target=names, impute=impute, drop=drop)
     rows = frame.drop(columns=[*columns.left_out])
     inputs = pd.DataFrame(matrix, columns=columns.names)

@@ -21,6 +21,7 @@ from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
 from goodprior.estimators.beliefs import belief_for
 from goodprior.estimators.explain import Explanations
+from goodprior.estimators.pickles import Pickles
 from goodprior.estimators.posterior_draws import PosteriorDraws
 from goodprior.estimators.prior_draws import Matched, PriorDraws
 from goodprior.estimators.rows import Rows
@@ -52,7 +53,7 @@ class _Continuation(NamedTuple):
     key: PRNGKeyArray
 
 
-class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Settings):
+class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Pickles, Settings):
     """The course of a fit; `BNNRegressor` and `BNNClassifier` say the rest."""
 
     TASK: ClassVar[Task]
@@ -95,6 +96,7 @@ class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Settings):
         The estimator itself.
         """
         method = self.check_settings(sample_weight=sample_weight)
+        deadline = Deadline(self.budget, say=bool(self.verbose))
         X, y = self._read_training(X, y, multi_output=True, ensure_min_samples=2)
         numbers = self._targets(y)
         row_weights = None if sample_weight is None else np.asarray(sample_weight, float)
@@ -105,9 +107,9 @@ class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Settings):
         use_all_cores()
         keep_compiled_programs()
         keep = Checkpoint(checkpoint)
-        seed = keep.claim(self._seed(), self.get_params(deep=False), X, numbers, row_weights)
-        key = jax.random.key(seed)
-        with Deadline(self.budget, say=bool(self.verbose), active="budget" in method.uses) as end:
+        with keep.held(), deadline:
+            seed = keep.claim(self._seed(), self.get_params(deep=False), X, numbers, row_weights)
+            key = jax.random.key(seed)
             fit = fit_posterior(
                 problem,
                 method,
@@ -116,7 +118,7 @@ class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Settings):
                 draws=self.draws,
                 target=Target(float(self.rhat), float(self.ess)),
                 temperature=self.temperature,
-                hooks=Hooks(bool(self.verbose), keep, end),
+                hooks=Hooks(bool(self.verbose), keep, deadline, announce=True),
             )
         self._read(fit, problem)
         self._remember_match(problem, key, fit.history)
@@ -242,16 +244,9 @@ class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Settings):
         report: Any = fit.posterior.report
         self.n_iter_ = report.steps if self._is_sampled else int(report.get("epochs", 0)) or 1
         self.diagnostics_ = self._diagnose()
-        if self.diagnostics_ is None:
-            return
         if fit.stopped is not None:
-            warnings.warn(
-                f"sampling ended early because {fit.stopped}: {self.posterior_.draws_per_chain} "
-                "draws per chain were kept; sample_more goes on from there",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        for text in self.diagnostics_.warnings:
+            warnings.warn(self._early_end(fit.stopped), ConvergenceWarning, stacklevel=3)
+        for text in self.diagnostics_.warnings if self.diagnostics_ else ():
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
     def _remember_match(self, problem: Problem, key: PRNGKeyArray, history: History | None) -> None:
@@ -261,14 +256,6 @@ class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Settings):
             self.history_ = history
             tabular = problem.X.ndim == 2
             self._matched = Matched(problem, key, history.how) if tabular else None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A pickle does not carry the training rows, unless `keep_rows` asks for it."""
-        state: dict[str, Any] = {**super().__getstate__()}  # type: ignore[dict-item]
-        if not self.keep_rows:
-            state.pop("_continuation", None)
-            state.pop("_matched", None)
-        return state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

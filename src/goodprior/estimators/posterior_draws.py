@@ -34,6 +34,7 @@ class PosteriorDraws:
     random_state: Any
     rhat: Any
     ess: Any
+    diagnostics_: Diagnostics | None
     _continuation: Any = None
 
     @abstractmethod
@@ -79,19 +80,27 @@ class PosteriorDraws:
         picked = rng.choice(count, checks.whole("n", n), replace=n > count)
         return functions[picked]
 
-    def loo(self, X: Any, y: Any) -> LOO:
+    def loo(self, X: Any = None, y: Any = None) -> LOO:
         """PSIS-LOO on the training rows: the expected log density of new rows, with its error.
 
         Parameters
         ----------
         X, y
-            The training rows.
+            The training rows; in the program that fitted the model they may be left out.
         """
         check_is_fitted(self, "posterior_")
         if not self._is_sampled:
             raise ValueError(
                 "PSIS-LOO weighs draws of the posterior, which samplers have and method "
                 f"{self.method_name} has not"
+            )
+        if X is None and y is None and self._continuation is not None:
+            X, y = self._continuation.problem.X, self._continuation.problem.y
+            return loo(self._log_likelihoods(X, y))
+        if X is None or y is None:
+            raise ValueError(
+                "loo needs the training rows, loo(X, y): a model that was read from a file or a "
+                "pickle does not have them"
             )
         return loo(self._log_likelihoods(self._check_new(X), self._known_targets(y)))
 
@@ -182,6 +191,22 @@ class PosteriorDraws:
         if not self._is_sampled or self.posterior_.probe.shape[1] < 4:
             return None
         return diagnose(self.posterior_, max_rhat=float(self.rhat), min_ess=float(self.ess))
+
+    def _early_end(self, why: str) -> str:
+        """What an end before time left."""
+        if not self._is_sampled:
+            return f"the fit ended early because {why}: what was trained by then is kept"
+        draws = self.posterior_.draws_per_chain
+        if self.diagnostics_ is None:  # hardly any
+            return (
+                f"sampling ended early because {why}: {draws} draw{'s' * (draws > 1)} of each "
+                "chain, too few to tell whether chains had got to the posterior: give it more "
+                "time, or take a faster method (laplace, map)"
+            )
+        return (
+            f"sampling ended early because {why}: {draws} draws per chain were kept; sample_more "
+            "goes on from there"
+        )
 
     def _log_likelihoods(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The log density of each row under each draw, on the targets' own scale."""

@@ -1,5 +1,6 @@
 """The regressor: numbers with error bars."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -120,6 +121,14 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
     def _targets(self, y: Any) -> np.ndarray:
         numbers = self._known_targets(y)
         self._vector = numbers.ndim == 1
+        if (constant := np.ptp(numbers.reshape(len(numbers), -1), axis=0) == 0).any():
+            of = "y" if self._vector else f"column {int(constant.argmax())} of y"
+            value = numbers.reshape(len(numbers), -1)[0, constant.argmax()]
+            warnings.warn(
+                f"{of} is {value:g} in every row: there is nothing to learn from it",
+                UserWarning,
+                stacklevel=3,
+            )
         return numbers
 
     def _known_targets(self, y: Any) -> np.ndarray:

@@ -103,6 +103,15 @@ def relevance_of(
     return sorted(found, key=lambda each: -each.share)
 
 
+def mean_square_change(
+    functions: Callable[[Rows], Functions], rows: Rows, values: Functions, columns: list[int]
+) -> float:
+    """How much functions change when the columns' values are exchanged among the rows, quickly."""
+    others = np.random.default_rng(0).permutation(rows[:, columns])
+    changed = functions(with_values(rows, columns, others))
+    return float(_mean_square(changed - values).mean())
+
+
 def with_values(rows: Rows, columns: list[int], values: object) -> Rows:
     """The rows with these values in some columns."""
     changed = rows.copy()

@@ -16,6 +16,7 @@ from goodprior.inference.samplers.base import SamplerReport
 
 MAX_RHAT = 1.1
 MIN_ESS = 100.0
+STUCK = 0.85  # R-hat - 1 of the whole run, relative to that of its first half, which does not fall
 ENERGY_BAND = 4.0  # a larger energy error than so many times the asked one is too large
 MAX_KINETIC_TEMPERATURE = 10.0  # relative to the expected one; draws beyond are not to be trusted
 
@@ -40,6 +41,8 @@ class Diagnostics:
         How many there are.
     max_rhat, min_ess
         What draws that are to be trusted have.
+    rhat_half
+        The worst R-hat of the first half of the chains; None where it was not asked for.
     """
 
     rhat: Float[np.ndarray, " values"]
@@ -51,6 +54,18 @@ class Diagnostics:
     chains: int
     max_rhat: float = MAX_RHAT
     min_ess: float = MIN_ESS
+    rhat_half: float | None = None
+
+    @property
+    def is_improving(self) -> bool:
+        """Whether longer chains agree better, so that sampling longer helps.
+
+        Where chains mix, R-hat - 1 falls as one over the length: to a half from the first half of
+        the run to the whole. In different modes it stays.
+        """
+        if self.rhat_half is None or not np.isfinite(self.rhat_half):
+            return True
+        return bool(np.nanmax(self.rhat) - 1 < STUCK * (self.rhat_half - 1))
 
     @property
     def summary(self) -> dict[str, int | float]:
@@ -93,13 +108,23 @@ class Diagnostics:
             yield (
                 f"R-hat is {found} (expected at most {self.max_rhat:g}) and too high for "
                 f"{self._share(high)}: chains do not agree yet, so error bars are provisional; "
-                "sample longer"
+                f"{self._advice}"
             )
         if (self.ess < self.min_ess).any():
             yield (
                 f"the effective sample size is as low as {self.ess.min():.0f} (expected at least "
-                f"{self.min_ess:g}), so quantiles are rough: sample longer"
+                f"{self.min_ess:g}), so quantiles are rough: {self._advice}"
             )
+
+    @property
+    def _advice(self) -> str:
+        """To sample longer, but only where that has helped so far."""
+        if self.is_improving:
+            return "sample longer"
+        return (
+            f"R-hat was {self.rhat_half:.2f} after half of the run, so longer chains do not help: "
+            "use method mclmc with likelihood gaussian, or state a belief and leave hidden out"
+        )
 
     def _share(self, bad: np.ndarray) -> str:
         """How many of the values are bad, in words."""
@@ -187,10 +212,14 @@ def diagnose(
             "diagnostics need at least 4 entries of the probe trace per chain, there are "
             f"{values.shape[-1]}: increase draws or thinning"
         )
-    std = values.std(axis=(1, 2))
+    std, half = values.std(axis=(1, 2)), values.shape[-1] // 2
     with np.errstate(divide="ignore", invalid="ignore"):  # chains that do not move
+        rhat = np.asarray(array_stats.rhat(values))
+        early = None
+        if half >= 4 and not (rhat <= max_rhat).all():
+            early = float(np.max(array_stats.rhat(values[..., :half])))
         return Diagnostics(
-            rhat=np.asarray(array_stats.rhat(values)),
+            rhat=rhat,
             ess=np.asarray(array_stats.ess(values)),
             ess_tail=np.asarray(array_stats.ess(values, method="tail", prob=(0.05, 0.95))),
             mcse=np.asarray(array_stats.mcse(values)) / np.where(std > 0, std, 1.0),
@@ -199,6 +228,7 @@ def diagnose(
             chains=len(trace),
             max_rhat=max_rhat,
             min_ess=min_ess,
+            rhat_half=early,
         )
 
 

@@ -15,11 +15,12 @@ from goodprior.inference.likelihoods import (
 )
 from goodprior.inference.posterior import Posterior
 from goodprior.inference.predictive import ClassPrediction, Prediction
-from goodprior.inference.sample import SamplingError, StopSampling, sample_posterior
+from goodprior.inference.sample import SamplingError, sample_posterior
 from goodprior.inference.samplers.base import Sampler, SamplerReport
 from goodprior.inference.samplers.mclmc import MCLMC
 from goodprior.inference.samplers.nuts import NUTS
 from goodprior.inference.samplers.sghmc import SGHMC
+from goodprior.progress import StopSampling
 
 __all__ = [
     "MCLMC",

@@ -113,12 +113,27 @@ class Chains:
             self.chains = jax.device_put(state.chains, NamedSharding(self.mesh, CHAINS))
         self.steps = int(state.steps)
 
-    def advance(self, steps: int, *, warming_up: bool) -> Float[np.ndarray, "chains times values"]:
-        """Go on by so many steps; returns the probe trace of the chunk."""
-        times = max(1, steps // self.sampler.probe_every)
-        ends = self.steps + np.linspace(0, steps, times + 1).round().astype(np.int32)
-        stretches = Stretch(jnp.asarray(ends[:-1]), jnp.asarray(np.diff(ends)))
-        longest = int(np.diff(ends).max())
+    def stretches(self, steps: int) -> int:
+        """Entries of the probe trace on the way of so many steps."""
+        return max(1, steps // self.sampler.probe_every)
+
+    def advance(
+        self, steps: int, *, warming_up: bool, part: tuple[int, int] | None = None
+    ) -> Float[np.ndarray, "chains times values"]:
+        """Go on by so many steps; returns the probe trace of the chunk.
+
+        With `part` only some of its stretches are gone, from the first to before the last: in
+        parts, which must follow each other, a chunk is the same as at once.
+        """
+        times = self.stretches(steps)
+        first, last = (0, times) if part is None else part
+        marks = np.linspace(0, steps, times + 1).round().astype(np.int32)
+        starts, lengths = self.steps - marks[first] + marks[:-1], np.diff(marks)
+        longest, taken = int(lengths.max()), int(lengths[first:last].sum())
+        # The program is compiled for all stretches: in those that are left out nothing is done.
+        which = np.minimum(first + np.arange(times), last - 1)
+        lengths = np.where(first + np.arange(times) < last, lengths[which], 0)
+        stretches = Stretch(jnp.asarray(starts[which]), jnp.asarray(lengths))
         rows = None
         if self.batch_size is not None:
             rows = minibatch_rows(
@@ -132,14 +147,14 @@ class Chains:
             self.chains, probe = advance_chunk(
                 program, data, picked, self.probe_x, self.chains, self.keys, stretches
             )
-            self.steps += steps
-            if warming_up and self.sampler.pool_every:
+            self.steps += taken
+            if warming_up and self.sampler.pool_every and last == times:
                 groups = jnp.asarray(self.coordinates.groups)
                 states = self.sampler.pool(self.chains.sampler, groups, self.steps, steps)
                 self.chains = jax.device_put(
                     self.chains._replace(sampler=states), NamedSharding(self.mesh, CHAINS)
                 )
-        return np.asarray(probe, np.float32)
+        return np.asarray(probe, np.float32)[:, : last - first]
 
     @property
     def finite(self) -> bool:

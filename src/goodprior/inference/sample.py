@@ -1,5 +1,6 @@
 """`sample_posterior`: several chains of a sampler, as a `Posterior`."""
 
+import time
 from collections.abc import Callable
 
 import equinox as eqx
@@ -10,7 +11,7 @@ from jaxtyping import Array, Key, PRNGKeyArray
 
 from goodprior import checks
 from goodprior.data.scaling import Scaling
-from goodprior.inference.chains import Chains
+from goodprior.inference.chains import Chains, RunState
 from goodprior.inference.collapsed import Collapsed
 from goodprior.inference.density import Density
 from goodprior.inference.likelihoods import Likelihood
@@ -20,22 +21,9 @@ from goodprior.inference.samplers.sghmc import SGHMC
 from goodprior.inference.validation import training_data
 from goodprior.priors import Prior
 from goodprior.priors.base import Latent
+from goodprior.progress import Pace, StopBurnIn, StopSampling
 
 Progress = Callable[[int, int, str], None]
-
-
-class StopSampling(Exception):
-    """Raised by a callback to end a run early, with the draws kept so far.
-
-    Examples
-    --------
-    >>> def on_draw(*_):
-    ...     raise StopSampling("that is enough")
-    >>> on_draw()
-    Traceback (most recent call last):
-        ...
-    goodprior.inference.sample.StopSampling: that is enough
-    """
 
 
 class SamplingError(FloatingPointError):
@@ -109,7 +97,8 @@ def sample_posterior(
         `on_progress(steps done, in all, phase)` is called between chunks.
     on_chunk
         Called between chunks with the posterior as it then is. Either callback may end the run by
-        raising `StopSampling`.
+        raising `StopSampling`: the draws so far are kept or, where there are none, the place where
+        each chain is. `on_progress` may end burn-in by raising `StopBurnIn`.
 
     Returns
     -------
@@ -203,44 +192,91 @@ class _Driver:
         self.run, self.scaling, self.reference = run, scaling, reference
         self.total = run.sampler.burn_in + draws * run.sampler.thinning
         empty = jax.tree.map(lambda leaf: np.asarray(leaf)[:, None][:, :0], run.latents())
+        if before is not None and run.steps <= run.sampler.burn_in:
+            before = None  # it ended before there was a draw
         self.kept = [empty if before is None else before.draws]
         self.probes = [] if before is None or not before.draws_per_chain else [before.probe]
+        self.pace = Pace()
 
     def drive(
         self, on_progress: Progress | None, on_chunk: Callable[[Posterior], None] | None
     ) -> Posterior:
-        run, sampler = self.run, self.run.sampler
+        run, last = self.run, self.run.state
+        self.look = on_progress or (lambda done, total, phase: None)
         try:
             while run.steps < self.total:
-                warming_up = run.steps < sampler.burn_in
+                warming_up = run.steps < run.sampler.burn_in
                 phase = "burn-in" if warming_up else "sampling"
-                probe = self._to_the_next_draw() if not warming_up else self._warm_up()
-                self._keep(probe, phase)
-                if on_progress is not None:
-                    on_progress(run.steps, self.total, phase)
+                try:
+                    self._keep(self._warm_up() if warming_up else self._to_the_next_draw(), phase)
+                    last = run.state
+                    self.look(run.steps, self.total, phase)
+                except StopBurnIn:
+                    run.steps = max(run.steps, run.sampler.burn_in)
+                    last = run.state
                 if on_chunk is not None:
                     on_chunk(self.posterior())
         except StopSampling:
-            pass
+            self._keep_something(last)
         return self.posterior()
+
+    def _keep_something(self, last: RunState) -> None:
+        """Where there is no draw, the present place; the run can be taken up at the last chunk."""
+        if not self._draws:
+            self._check_finite("burn-in")
+            self.kept.append(self._draw())
+        self.run.resume(last)
 
     def _warm_up(self) -> np.ndarray:
         sampler = self.run.sampler
         chunk = sampler.pool_every or sampler.thinning
-        return self.run.advance(min(chunk, sampler.burn_in - self.run.steps), warming_up=True)
+        return self._chunk(min(chunk, sampler.burn_in - self.run.steps), warming_up=True)
 
     def _to_the_next_draw(self) -> np.ndarray:
         """The probe trace on the way to it, thinned where it takes many chunks."""
         sampler, traces, left = self.run.sampler, [], self.run.sampler.thinning
         while left:
             steps = min(sampler.chunk, left)
-            traces.append(self.run.advance(steps, warming_up=False))
+            traces.append(self._chunk(steps, warming_up=False))
             left -= steps
+            if left:
+                self._between("sampling")
         trace = np.concatenate(traces, axis=1)
         every = max(1, len(traces) // 2)
         return trace[:, every - 1 :: every]
 
+    def _chunk(self, steps: int, *, warming_up: bool) -> np.ndarray:
+        """The probe trace of so many steps, which are done in parts where they take long."""
+        traces, done, times = [], 0, self.run.stretches(steps)
+        while done < times:
+            part = done, min(times, done + self.pace.pieces)
+            started = time.monotonic()
+            traces.append(self.run.advance(steps, warming_up=warming_up, part=part))
+            self.pace.took(part[1] - part[0], time.monotonic() - started)
+            done = part[1]
+            if done < times:
+                self._between("burn-in" if warming_up else "sampling")
+        return np.concatenate(traces, axis=1)
+
+    def _between(self, phase: str) -> None:
+        """Say where the run is, in the midst of a chunk."""
+        self.look(self.run.steps, self.total, phase)
+
+    def _draw(self) -> Latent:
+        return jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], self.run.latents())
+
+    @property
+    def _draws(self) -> int:
+        """How many of each chain have been kept."""
+        return sum(jax.tree.leaves(draws)[0].shape[1] for draws in self.kept)
+
     def _keep(self, probe: np.ndarray, phase: str) -> None:
+        self._check_finite(phase)
+        if phase == "sampling":
+            self.probes.append(probe)
+            self.kept.append(self._draw())
+
+    def _check_finite(self, phase: str) -> None:
         if not self.run.finite:
             raise SamplingError(
                 f"a chain left the finite numbers by step {self.run.steps} ({phase}). The step is "
@@ -248,10 +284,6 @@ class _Driver:
                 "or a larger batch_size",
                 self.posterior() if len(self.kept) > 1 else None,
             )
-        if phase == "sampling":
-            draw = jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], self.run.latents())
-            self.probes.append(probe)
-            self.kept.append(draw)
 
     def posterior(self) -> Posterior:
         """What has been kept so far."""

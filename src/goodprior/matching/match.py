@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from goodprior.matching.distances import MMD, Distance, Energy, Metric, Sliced, 
 from goodprior.matching.kl import KL, KLStein
 from goodprior.matching.schedule import CHUNK, MatchSchedule, PlateauDecay
 from goodprior.priors import Prior
+from goodprior.progress import StopSampling
 
 DISTANCES: dict[str, Callable[[], Distance]] = {
     "energy": Energy,
@@ -107,7 +109,8 @@ def match(
     on_progress : callable, optional
         Called every ten steps with the step, the last step and the distance's value.
     on_prior : callable, optional
-        Called every ten steps with the step and the prior as it is by then.
+        Called every ten steps with the step and the prior as it is by then. Either may end the
+        match by raising `StopSampling`.
 
     Returns
     -------
@@ -143,11 +146,12 @@ def match(
     started = time.perf_counter()
     key_run, key_belief, key_init, key_held_out = jax.random.split(key, 4)
     run = _Run(prior, belief, points, distance, schedule, key_run, key_belief, key_init)
-    while (value := run.advance()) is not None:
-        if on_progress is not None:
-            on_progress(len(run.values), run.decay.end, value)
-        if on_prior is not None:
-            on_prior(len(run.values), run.prior)
+    with suppress(StopSampling):
+        while (value := run.advance()) is not None:
+            if on_progress is not None:
+                on_progress(len(run.values), run.decay.end, value)
+            if on_prior is not None:
+                on_prior(len(run.values), run.prior)
     seconds = time.perf_counter() - started
     before = after = None
     if held_out:

@@ -2,9 +2,11 @@
 
 import os
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import equinox as eqx
 import numpy as np
@@ -19,13 +21,16 @@ FREE = ("draws", "budget", "verbose", "random_state", "keep_rows")
 class Checkpoint:
     """The stages of one fit in a folder, each a sealed file; None: nothing is kept.
 
-    The folder belongs to one fit: other data or settings are refused. Every write replaces a
-    file as a whole, so that a fit killed at any moment finds the last complete one.
+    The folder belongs to one fit: other data or settings are refused, and so is a second process
+    while one is `held`. Every write replaces a file as a whole, so that a fit killed at any moment
+    finds the last complete one. A folder in which nothing can be written any more (the disk is
+    full, or it is gone) does not end the fit: there is one warning, and the fit goes on without.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None):
         self.folder = None if folder is None else Path(folder)
         self._spent, self._since = 0.0, time.monotonic()
+        self._lost = False
         if self.folder is not None:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
@@ -42,7 +47,7 @@ class Checkpoint:
         print_ = storage.fingerprint({"settings": bound, "arrays": list(arrays)})
         known = self.get("fit")
         if known is None:
-            self.put("fit", {"fingerprint": print_, "seed": seed})
+            self._write("fit", {"fingerprint": print_, "seed": seed})
             return seed
         if known["fingerprint"] != print_:
             raise ValueError(
@@ -67,11 +72,37 @@ class Checkpoint:
         return thing
 
     def put(self, stage: str, thing: Any) -> None:
-        """Keep the thing for this stage."""
-        if self.folder is not None:
-            started = time.monotonic()
-            storage.write(self._path(stage), thing, kind=stage)
-            self._spent += time.monotonic() - started
+        """Keep the thing for this stage, where that can still be done."""
+        if self.folder is None or self._lost:
+            return
+        try:
+            self._write(stage, thing)
+        except OSError as error:
+            self._lost = True
+            warnings.warn(
+                f"the checkpoint is no longer kept, the fit goes on without it: {error}",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    def _write(self, stage: str, thing: Any) -> None:
+        started = time.monotonic()
+        storage.write(self._path(stage), thing, kind=stage)
+        self._spent += time.monotonic() - started
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes out of the folder meanwhile; a killed one leaves it free."""
+        if self.folder is None:
+            yield
+            return
+        with open(self.folder / "in-use", "ab") as file:
+            if not _lock(file):
+                raise BlockingIOError(
+                    f"another fit is at work in {self.folder}: wait until it has ended, or choose "
+                    "another folder"
+                )
+            yield
 
     def drop(self, stage: str) -> None:
         """Forget what was put for this stage."""
@@ -86,3 +117,18 @@ class Checkpoint:
     def _path(self, stage: str) -> Path:
         assert self.folder is not None
         return self.folder / f"{stage}.safetensors"
+
+
+def _lock(file: BinaryIO) -> bool:
+    """Lock an open file for this process; false where another one has."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a network's file system without locks
+        return True
+    return True

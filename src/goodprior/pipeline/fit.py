@@ -30,7 +30,7 @@ class Fit(NamedTuple):
     belief
         The problem's, or the one that the method fitted to the rows.
     stopped
-        Why sampling ended early (None: it did not).
+        What ended early and why (None: nothing did).
 
     Examples
     --------
@@ -105,7 +105,7 @@ def fit_posterior(
         prior, history = resume.prior, resume.history
     elif method.has_prior:
         prior, history = fit_prior(problem, form=method.prior_form, key=key, hooks=hooks)
-    problem = method.prepare(problem, stage_key(key, "prepare"))
+    problem = method.prepare(problem, stage_key(key, "prepare"), hooks)
     run = Run(
         problem,
         None if prior is None else with_learned_noise(prior, problem),
@@ -117,4 +117,4 @@ def fit_posterior(
         resume.posterior if resume and isinstance(resume.posterior, Posterior) else None,
         target if draws is None else None,
     )
-    return Fit(prior, history, method.fit(run), problem.belief, hooks.deadline.reason)
+    return Fit(prior, history, method.fit(run), problem.belief, hooks.deadline.words)

@@ -1,6 +1,8 @@
 """A problem's prior: built, matched to its belief, and in the coordinates that are sampled."""
 
 import time
+from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 
 import jax
@@ -26,8 +28,11 @@ from goodprior.priors import (
 from goodprior.priors.closed_form import closed_form_network
 from goodprior.priors.hierarchical import Form
 from goodprior.priors.learned_noise import NOISE_VARIANCE
+from goodprior.progress import Tracker
 
 NOISE_UNITS = 20  # frequencies of the network for log noise variances
+AVERAGED = 5  # distances, ten steps apart, that progress shows the mean of
+MATCH_SHARE = 0.35  # of the time, where there is a budget
 
 
 def fit_prior(
@@ -150,17 +155,28 @@ def _noise_prior(problem: Problem) -> Prior:
     return closed_form_prior("gpi-g", terms, units=NOISE_UNITS, key=jax.random.key(0))
 
 
+def _averaged(track: Tracker) -> Callable[[int, int, float], None]:
+    """Progress with the mean of the last distances: each is an estimate from new draws."""
+    latest: deque[float] = deque(maxlen=AVERAGED)
+
+    def on_progress(done: int, total: int, value: float) -> None:
+        latest.append(value)
+        track(done, total, f"distance {max(0.0, float(np.nanmean(latest))):.2g}, falling to 0")
+
+    return on_progress
+
+
 def _match(
     problem: Problem, prior: Prior, key: PRNGKeyArray, hooks: Hooks
 ) -> tuple[Prior, History | None]:
-    with hooks.tracking("matching the prior") as track:
+    with hooks.stage("matching the prior", share=MATCH_SHARE) as track:
         found = match(
             prior,
             problem.matched_belief,
             problem.measurement_set(),
             distance=problem.distance,
             key=stage_key(key, "match"),
-            on_progress=lambda i, n, value: track(i, n, f"distance {value:.3f}"),
+            on_progress=_averaged(track),
             schedule=problem.schedule,
             on_prior=hooks.on_prior,
             held_out=problem.held_out,

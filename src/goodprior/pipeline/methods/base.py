@@ -109,7 +109,7 @@ class Method(ABC):
         """The method for this problem: itself, but for one that chooses among others."""
         return self
 
-    def prepare(self, problem: Problem, key: PRNGKeyArray) -> Problem:
+    def prepare(self, problem: Problem, key: PRNGKeyArray, hooks: Hooks) -> Problem:
         """The problem with what the method itself finds in the rows before it begins."""
         return problem
 

@@ -1,16 +1,18 @@
 """Deep ensembles."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from goodprior import checks
 from goodprior.baselines import fit_ensemble
+from goodprior.baselines.ensemble import weight_decay_nlls
 from goodprior.inference import Posterior
 from goodprior.pipeline.methods.base import Run
 from goodprior.pipeline.methods.trained import Rate, Trained, no_constant_noise
 from goodprior.pipeline.problem import Problem
 
 LEAST_STEPS, MOST_STEPS = 1000, 5000  # between them the paper's 50 epochs
+CHOICE_SHARE = 0.8  # of the time, where there is a budget: all weight decays are trained
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Ensemble(Trained):
     members: int = 8
     weight_decay: float | None = None
     name: ClassVar[str] = "ensemble"
-    uses: ClassVar[frozenset[str]] = frozenset({"sample_weight"})
+    uses: ClassVar[frozenset[str]] = frozenset({"sample_weight", "budget"})
     has_prior: ClassVar[bool] = False
 
     def __check_init__(self):
@@ -59,16 +61,19 @@ class Ensemble(Trained):
 
     def train(self, run: Run) -> Posterior:
         problem = run.problem
-        decay = {} if self.weight_decay is None else {"weight_decay": self.weight_decay}
-        with run.hooks.tracking("training the ensemble") as track:
-            return fit_ensemble(
-                problem.build_network(),
-                problem.likelihood,
-                problem.X,
-                problem.y,
-                members=self.members,
-                row_weights=problem.row_weights,
-                on_progress=track,
-                **decay,
-                **self.arguments(run),
-            )
+        settings: dict[str, Any] = {
+            "members": self.members,
+            "row_weights": problem.row_weights,
+            **self.arguments(run),
+        }
+        given = problem.build_network(), problem.likelihood, problem.X, problem.y
+        decay, report = self.weight_decay, {}
+        if decay is None:
+            task = "choosing the weight decay"
+            with run.hooks.stage(task, share=CHOICE_SHARE) as track:
+                found = weight_decay_nlls(*given, on_progress=track, **settings)
+            decay = min(found, key=lambda each: each[1])[0]
+            report = {"validation_nll": found}
+        with run.hooks.stage("training the ensemble", keeps=True) as track:
+            ensemble = fit_ensemble(*given, weight_decay=decay, on_progress=track, **settings)
+        return replace(ensemble, report=ensemble.report | report)

@@ -8,6 +8,7 @@ from jaxtyping import PRNGKeyArray
 from goodprior.baselines import fit_fbnn
 from goodprior.beliefs import GaussianProcess, SumOfTerms, fit_kernel
 from goodprior.inference import Gaussian, Likelihood, Posterior
+from goodprior.pipeline.hooks import Hooks
 from goodprior.pipeline.methods.base import Run
 from goodprior.pipeline.methods.trained import Rate, Trained
 from goodprior.pipeline.observation import ConstantNoise
@@ -15,6 +16,7 @@ from goodprior.pipeline.problem import Problem
 from goodprior.priors.learned_noise import LEAST_NOISE_VARIANCE
 
 STEPS = 4000
+BELIEF_SHARE = 0.4  # of the time, where there is a budget
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class FBNN(Trained):
     batch_size: int | None = 32
     learning_rate: Rate | None = 0.01
     name: ClassVar[str] = "fbnn"
-    uses: ClassVar[frozenset[str]] = frozenset({"belief", "draws"})
+    uses: ClassVar[frozenset[str]] = frozenset({"belief", "draws", "budget"})
     has_prior: ClassVar[bool] = False
     likelihood: ClassVar[str] = "gaussian"
     constant_noise: ClassVar[ConstantNoise] = "by the method"
@@ -59,7 +61,7 @@ class FBNN(Trained):
             )
         return found
 
-    def prepare(self, problem: Problem, key: PRNGKeyArray) -> Problem:
+    def prepare(self, problem: Problem, key: PRNGKeyArray, hooks: Hooks) -> Problem:
         """With a belief and a noise variance fitted to the rows, where they are not given."""
         fit = problem.belief_is_default
         learn_noise = problem.observation.constant_noise is not None
@@ -70,7 +72,8 @@ class FBNN(Trained):
         x, y = problem.X, problem.y
         if problem.scaling is not None:
             x, y = problem.scaling.inputs(x), problem.scaling.targets(y)
-        fitted = fit_kernel(x, y, key=key)
+        with hooks.stage("fitting the belief", share=BELIEF_SHARE) as track:
+            fitted = fit_kernel(x, y, key=key, on_progress=track)
         observation = problem.observation
         if learn_noise:
             variance = max(fitted.noise_variance, LEAST_NOISE_VARIANCE)
@@ -82,7 +85,7 @@ class FBNN(Trained):
         problem = run.problem
         assert isinstance(problem.likelihood, Gaussian)
         assert isinstance(problem.belief, GaussianProcess)
-        with run.hooks.tracking("training the variational posterior") as track:
+        with run.hooks.stage("training the variational posterior", keeps=True) as track:
             return fit_fbnn(
                 problem.build_network(),
                 problem.likelihood,

@@ -1,6 +1,6 @@
 """The Laplace approximation."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from goodprior.baselines import LaplacePosterior, MarginalLikelihood, fit_laplace
@@ -13,6 +13,8 @@ from goodprior.pipeline.problem import Problem
 from goodprior.priors import GaussianPrior
 
 EVIDENCE = MarginalLikelihood(burn_in=5, every=5, learn_noise=True, learn_prior=False)
+UPDATES = 10  # of the noise, where the whole curvature matrix is formed for each
+MODE_SHARE = 0.8  # of the time, where there is a budget; the rest is for the curvature
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Laplace(Trained):
 
     marginal_likelihood: MarginalLikelihood | None = None
     name: ClassVar[str] = "laplace"
-    uses: ClassVar[frozenset[str]] = frozenset({"prior", "belief", "draws"})
+    uses: ClassVar[frozenset[str]] = frozenset({"prior", "belief", "draws", "budget"})
     likelihood: ClassVar[str] = "gaussian"
     constant_noise: ClassVar[ConstantNoise] = "by the method"
     likelihoods: ClassVar[tuple[type[Likelihood], ...]] = (Gaussian, Categorical, Binary)
@@ -58,15 +60,18 @@ class Laplace(Trained):
         if evidence is None and problem.observation.constant_noise is not None:
             evidence = EVIDENCE
         arguments = self.arguments(run)
+        structure = "full" if weights_elsewhere(prior.architecture) else "kron"
+        if evidence is EVIDENCE and structure == "full":  # whose every look takes a second or more
+            evidence = replace(EVIDENCE, every=max(EVIDENCE.every, arguments["epochs"] // UPDATES))
         if evidence is not None:
             arguments["epochs"] = max(arguments["epochs"], evidence.burn_in + 1)
-        with run.hooks.tracking("finding the mode") as track:
+        with run.hooks.stage("finding the mode", share=MODE_SHARE, keeps=True) as track:
             return fit_laplace(
                 prior,
                 problem.likelihood,
                 problem.X,
                 problem.y,
-                structure="full" if weights_elsewhere(prior.architecture) else "kron",
+                structure=structure,
                 marginal_likelihood=evidence or False,
                 draws=run.draws,
                 on_progress=track,

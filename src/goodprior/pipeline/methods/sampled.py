@@ -209,14 +209,13 @@ def _sample(
     """One run of the chains, with progress, checkpoints and the deadline."""
     problem, hooks, rhat = run.problem, run.hooks, _RunningRhat()
     before = run.resume or hooks.checkpoint.get(stage, problem.network)
-    least = sampler.burn_in + 4 * sampler.thinning
     assert run.prior is not None
-    with hooks.tracking("sampling the posterior") as track:
+    task = "sampling the posterior" + ", twice as long" * (stage != "sampling")
+    with hooks.tracking(task) as track, hooks.deadline.stage(task, keeps=True):
 
         def on_progress(done: int, total: int, phase: str) -> None:
             track(done, total, f"{phase}{rhat}")
-            if done >= least:
-                hooks.deadline.look()
+            hooks.deadline.look(burning_in=phase == "burn-in")
 
         def on_chunk(posterior: Posterior) -> None:
             rhat.look(posterior)

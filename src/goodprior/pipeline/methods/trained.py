@@ -15,6 +15,7 @@ from goodprior.priors.hierarchical import Form
 
 MODE_STEPS = 5000  # Adam steps, at most, to a mode
 MODE_EPOCHS = 200  # at most
+START_SHARE = 0.2  # of the time, where there is a budget, for modes at which chains start
 
 Rate = float | Callable[[int], float]
 
@@ -53,7 +54,13 @@ class Trained(Method):
         return 1
 
     def fit(self, run: Run) -> Posterior | LaplacePosterior:
-        return run.hooks.checkpoint.once("posterior", lambda: self.train(run), run.problem.network)
+        keep = run.hooks.checkpoint
+        found = keep.get("posterior", run.problem.network)
+        if found is None:
+            found = self.train(run)
+            if run.hooks.deadline.words is None:  # else the same fit begins anew
+                keep.put("posterior", found)
+        return found
 
     @abstractmethod
     def train(self, run: Run) -> Posterior | LaplacePosterior:
@@ -96,7 +103,7 @@ class MAP(Trained):
     """
 
     name: ClassVar[str] = "map"
-    uses: ClassVar[frozenset[str]] = frozenset({"prior", "belief", "sample_weight"})
+    uses: ClassVar[frozenset[str]] = frozenset({"prior", "belief", "sample_weight", "budget"})
     prior_form: ClassVar[Form | None] = "marginal"
 
     def train(self, run: Run) -> Posterior:
@@ -104,9 +111,10 @@ class MAP(Trained):
 
     def find_modes(self, run: Run, members: int, task: str, stage: str) -> Posterior:
         """Several modes, as chains of one draw: prior draws are poor starts with little noise."""
-        problem = run.problem
+        problem, starting = run.problem, stage == "start"
         assert run.prior is not None
-        with run.hooks.tracking(task) as track:
+        share = START_SHARE if starting else 1.0
+        with run.hooks.stage(task, share=share, keeps=not starting) as track:
             return fit_map(
                 run.prior,
                 problem.likelihood,
@@ -134,7 +142,7 @@ class EarlyStopping(Trained):
     learning_rate: Rate | None = 0.01
     patience: int = 10
     name: ClassVar[str] = "early-stopping"
-    uses: ClassVar[frozenset[str]] = frozenset({"sample_weight"})
+    uses: ClassVar[frozenset[str]] = frozenset({"sample_weight", "budget"})
     has_prior: ClassVar[bool] = False
 
     def refuses(self, problem: Problem) -> list[str]:
@@ -145,7 +153,7 @@ class EarlyStopping(Trained):
 
     def train(self, run: Run) -> Posterior:
         problem = run.problem
-        with run.hooks.tracking("training the network") as track:
+        with run.hooks.stage("training the network", keeps=True) as track:
             return fit_early_stopping(
                 problem.build_network(),
                 problem.likelihood,
