@@ -1,5 +1,7 @@
 """Whatever table of numbers is given: the belief has these numbers, and its sentence says them."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -116,15 +118,16 @@ START = {"period": {"kernel": "periodic"}, "decay": {"kernel": "periodic", "peri
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_value_that_makes_no_sense_is_refused_by_the_name_of_its_field(field, as_users_run_it):
-    refused = 0
+    refused, unnamed = 0, []
     for value in [*NASTY, 1e-300, [1e300], "1e-40 x/ 2"]:
         if field == "kernel" and str(value) in TERM_KERNELS:
             continue
         try:
             parsed({**START.get(field, {}), field: value})
         except ValueError as error:
-            assert field in str(error), (value, error)
             refused += 1
+            unnamed += [] if field in str(error) else [(value, error)]
+    assert not unnamed
     assert refused > len(NASTY) / 4
 
 
@@ -149,9 +152,5 @@ words = st.sampled_from(["smooth", "trend", "season", "lengthscale", "amplitude"
 @often
 @given(st.lists(words | st.sampled_from(letters), max_size=12).map("".join))
 def test_any_text_is_understood_or_refused(text):
-    try:
-        found = belief_from_text(text)
-    except ValueError as error:
-        assert str(error)
-    else:
-        assert isinstance(found, str | dict | list)
+    with suppress(ValueError):
+        assert isinstance(belief_from_text(text), str | dict | list)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from goodprior.data import Scaling
-from goodprior.inference import chains as chains_module
 from goodprior.inference import (
     SGHMC,
     Gaussian,
     SamplingError,
     sample_posterior,
 )
+from goodprior.inference import chains as chains_module
 from goodprior.networks import MLP
 from goodprior.priors import GaussianPrior
 from tests.monte_carlo import LIMIT, assert_mean

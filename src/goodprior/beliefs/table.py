@@ -262,9 +262,10 @@ def _periodic(
         over += f", varying over about {in_words(shape)} times that"
     changes = {**others, **({column: spec["decay"]} if "decay" in spec else {})}
     used = {column, *changes}
-    if set(_columns(spec, context)) != used and "column" in spec or used & _ignored(spec, context):
-        about_what = [context.names[i] for i in sorted(used)]
-        raise ValueError(f"this season is about {about_what}: leave column and ignore out")
+    named = set(_columns(spec, context)) if "column" in spec else used
+    if named != used or used & _ignored(spec, context):
+        names = [context.names[i] for i in sorted(used)]
+        raise ValueError(f"this season is about {names}: leave column and ignore out")
     for i, value in changes.items():
         word = "decay" if i == column else f"lengthscale of {context.names[i]}"
         length = about(word, value)
