@@ -93,17 +93,15 @@ class Runner:
         path = self.tree / "src" / "goodprior" / module
         source = path.read_text()
         todo = {i: mutated(source, fault) for i, fault in enumerate(faults)}
-        check = True
         while todo:
             running = None
-            for said in self._worker(module, list(todo.items()), check):
-                check = False
-                if said.get("check"):
-                    raise SystemExit(f"{module}: {said['check']} fails without any fault")
+            for said in self._worker(module, list(todo.items())):
+                if said.get("wrong"):
+                    raise SystemExit(f"{module}: {said['wrong']} fails without any fault")
                 running = said.get("begin", running)
                 if said.get("outside"):
                     path.write_text(todo[running])
-                    said = list(self._worker(module, [(running, None)], False))[-1]
+                    said = list(self._worker(module, [(running, None)]))[-1]
                     path.write_text(source)
                     said = said if "by" in said else {"number": running, "by": "timeout"}
                 if "by" in said:
@@ -114,12 +112,11 @@ class Runner:
                 del todo[running]
                 yield faults[running], "timeout or crash"
 
-    def _worker(self, module: str, sources: list, check: bool) -> Iterator[dict]:
+    def _worker(self, module: str, sources: list) -> Iterator[dict]:
         asked = {
             "path": str(self.tree / "src" / "goodprior" / module),
             "tests": [f"tests/{name}" for name in MODULES[module]],
             "sources": sources,
-            "check": check,
             "timeout": self.timeout,
         }
         (self.tree / "asked.json").write_text(json.dumps(asked))
@@ -133,20 +130,20 @@ class Runner:
                     yield json.loads(line)
 
 
-def note(module: str, fault: Mutation, by: str, seconds: float) -> None:
+def note(path: Path, module: str, fault: Mutation, by: str, seconds: float) -> None:
     """Write a row of the table, in the place of the one that this fault had."""
-    table = read_table()
+    table = read_table(path)
     row = [module, fault.line, fault.column, fault.kind, str(fault)]
     same = (table[COLUMNS[:5]] == row).all(axis=1)
     row += ["killed" if by else "survived", by, round(seconds, 1), ""]
     table = pd.concat([table[~same], pd.DataFrame([row], columns=COLUMNS)])
-    table.sort_values(["module", "line", "column"]).to_csv(TABLE, index=False)
+    table.sort_values(["module", "line", "column"]).to_csv(path, index=False)
 
 
-def read_table() -> pd.DataFrame:
-    if not TABLE.exists():
+def read_table(path: Path) -> pd.DataFrame:
+    if not path.exists():
         return pd.DataFrame(columns=COLUMNS)
-    return pd.read_csv(TABLE, keep_default_na=False)
+    return pd.read_csv(path, keep_default_na=False)
 
 
 def main() -> None:
@@ -158,13 +155,14 @@ def main() -> None:
     parser.add_argument("--again", choices=["survived", "killed"], help="run these once more")
     parser.add_argument("--timeout", type=int, default=150, help="processor seconds for a fault")
     parser.add_argument("--compiled", type=Path, help="folder that keeps compiled programs")
+    parser.add_argument("--table", type=Path, default=TABLE)
     asked = parser.parse_args()
     left = asked.most
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         runner = Runner(tree, asked.compiled or tree / "compiled", asked.timeout)
         for module in asked.modules:
-            table = read_table()
+            table = read_table(asked.table)
             rows = table[table.module == module]
             kept = rows if asked.again is None else rows[rows.outcome != asked.again]
             known = set(zip(kept.line, kept.column, kept.mutation, strict=True))
@@ -174,7 +172,7 @@ def main() -> None:
             left -= len(todo)
             started = time.monotonic()
             for fault, by in runner.outcomes(module, todo):
-                note(module, fault, by, time.monotonic() - started)
+                note(asked.table, module, fault, by, time.monotonic() - started)
                 started = time.monotonic()
                 print(f"{module}:{fault.line}: {fault}: {by or 'SURVIVED'}", flush=True)
 

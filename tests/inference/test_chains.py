@@ -1,5 +1,6 @@
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -145,7 +146,9 @@ def test_the_report_measures_the_noise_of_minibatches(monkeypatch):
     gradients = residuals.T[:, :, None] * inputs / NOISE
     variance = ROWS**2 / batch_size * gradients.var(axis=1)
     state = posterior.run_state.chains.sampler
-    expected = np.quantile(sampler.temperature(state, variance).temperature, [0.05, 0.5, 0.95])
+    expected = np.quantile(
+        sampler.temperature(state, jnp.asarray(variance)).temperature, [0.05, 0.5, 0.95]
+    )
     report = posterior.report
     found = [report.temperature_5, report.temperature_50, report.temperature_95]
     z = (found / expected - 1) / np.sqrt(2 / 4000)  # the variance of a variance

@@ -167,7 +167,7 @@ def test_a_chain_starts_at_a_draw_or_with_weights_of_size_one(make):
     found = np.asarray(starts[:, 0, 0], np.float64)
     within = getattr(prior, "inner", getattr(prior, "function", prior))
     if isinstance(within, HierarchicalPrior):
-        base = 1.0 if prior.architecture.base is None else 3.0
+        base = 1.0 if within.architecture.base is None else 3.0
         expected = stats.norm(0.0, base * abs(float(X[0, 0])))
         assert stats.kstest(found, expected.cdf).pvalue > 1e-4
     else:
