@@ -72,9 +72,9 @@ def memory_maps() -> int:
 
 @pytest.fixture(scope="module", autouse=True)
 def forget_compiled_programs():
-    """After a file of tests, what has been compiled, if that is much."""
+    """After a file of tests, if that is much: files that share settings share their programs."""
     yield
-    if os.environ.get("ALWAYS_FORGET") or memory_maps() > MAPS_TO_FORGET_AT:
+    if memory_maps() > MAPS_TO_FORGET_AT:
         jax.clear_caches()
 
 

@@ -101,8 +101,8 @@ def test_leaving_one_out_agrees_with_the_log_density_of_kept_rows():
         errors.append(y[i] - ridge.predict(rows[[i]])[0])
     exact = -0.5 * np.log(2 * np.pi * 0.25) * 80 - 0.5 * np.sum(np.square(errors)) / 0.25
     found = model.loo(rows, y)
-    assert found.elpd == pytest.approx(exact, abs=2 * found.se)
-    assert found.p_loo > 1
+    # The line knows the form and the noise; what the network has to learn beside costs it some.
+    assert 0 < exact - found.elpd < found.p_loo / 2
 
 
 def test_the_classifier_knows_its_labels(classifier):

@@ -44,12 +44,12 @@ WAYS = {
     "wasserstein, functions redrawn": (
         Wasserstein(critic_steps=50, redraw_functions=True, width=40),
         fast(40),
-        2,
+        20,
     ),
     "wasserstein, jointly": (
         Wasserstein(critic_steps=1, width=40),
         MatchSchedule.published(steps=60),
-        2,
+        3,
     ),
 }
 
