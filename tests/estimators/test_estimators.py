@@ -363,7 +363,7 @@ def test_pictures_of_prior_and_posterior(regressor, classifier, tmp_path):
 TABLE = {"lengthscale": {"column 0": 0.5, "column 1": 200.0}, "amplitude": 30.0}
 
 
-@pytest.mark.parametrize("targets", [1, 3])
+@pytest.mark.parametrize("targets", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_draws_of_prior_and_belief_are_in_the_units_of_the_targets(targets):
     y = Y if targets == 1 else np.stack([Y, 10 * Y, 100 - Y], axis=1)
     model = BNNRegressor(belief=TABLE, method="map", random_state=0).fit(X, y)
@@ -374,6 +374,7 @@ def test_draws_of_prior_and_belief_are_in_the_units_of_the_targets(targets):
         np.testing.assert_allclose(spread, 30.0, rtol=0.1)
 
 
+@pytest.mark.slow
 def test_a_matched_prior_has_a_report_and_says_it_in_the_picture():
     model = BNNRegressor(belief=TABLE, random_state=0).fit_prior(X)
     report = model.match_report_
@@ -391,6 +392,7 @@ def test_fit_prior_has_the_amplitude_that_was_asked_for(amplitude):
     assert model.sample_prior(X, 1500).std() == pytest.approx(amplitude, rel=0.1)
 
 
+@pytest.mark.slow
 def test_targets_have_the_amplitudes_that_were_asked_for_by_fit_and_fit_prior():
     y = np.stack([Y, 10 * Y, 100 - Y], axis=1)
     asked = np.array([0.1, 1.0, 10.0]) * y.std(axis=0)
