@@ -183,6 +183,20 @@ def test_what_cannot_be_done_is_refused(as_users_run_it):
         )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"burn_in": -1}, "burn_in must be a whole number of at least 0, got -1"),
+        ({"every": 0}, "every must be a whole number of at least 1, got 0"),
+        ({"steps": 0}, "steps must be a whole number of at least 1, got 0"),
+        ({"learning_rate": 0.0}, "learning_rate must be a finite number above zero, got 0.0"),
+    ],
+)
+def test_bad_schedules_of_the_evidence_are_refused(settings, message, as_users_run_it):
+    with pytest.raises(ValueError, match=message):
+        MarginalLikelihood(**settings)
+
+
 def _peer() -> str | None:
     """The Python that has laplace-torch: named in GOODPRIOR_BENCH_PYTHON, or this one."""
     named = os.environ.get("GOODPRIOR_BENCH_PYTHON")
