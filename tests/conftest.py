@@ -11,14 +11,18 @@ os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 # What a test has compiled serves the programs that it and others start. Each process that runs
 # tests has a folder of its own: JAX does not lock it.
-os.environ["JAX_COMPILATION_CACHE_DIR"] = tempfile.mkdtemp(prefix="goodprior-compiled-")
-os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.3"
+# A run of the same tests again and again (`benchmarks.mutation`) names one that it keeps.
+os.environ["JAX_COMPILATION_CACHE_DIR"] = os.environ.get(
+    "GOODPRIOR_TEST_CACHE"
+) or tempfile.mkdtemp(prefix="goodprior-compiled-")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 
 import jax
 import pytest
 from jaxtyping import config
 
-atexit.register(shutil.rmtree, os.environ["JAX_COMPILATION_CACHE_DIR"], ignore_errors=True)
+if "GOODPRIOR_TEST_CACHE" not in os.environ:
+    atexit.register(shutil.rmtree, os.environ["JAX_COMPILATION_CACHE_DIR"], ignore_errors=True)
 
 
 SLOW_EXAMPLES = (
@@ -69,9 +73,10 @@ def memory_maps() -> int:
 
 @pytest.fixture(scope="module", autouse=True)
 def forget_compiled_programs():
-    """After each file of tests, what it has compiled."""
+    """After a file of tests, if that is much: files that share settings share their programs."""
     yield
-    jax.clear_caches()
+    if memory_maps() > MAPS_TO_FORGET_AT:
+        jax.clear_caches()
 
 
 @pytest.fixture(autouse=True)

@@ -41,8 +41,9 @@ def test_the_belief_is_fitted_when_none_is_given():
     )  # fmt: skip
     assert posterior.report["belief_noise_variance"] < 0.05
     found = posterior.predict(X)
-    assert np.sqrt(np.mean((found.mean - np.sin(X)) ** 2)) < 0.2
-    assert found.function_std.min() > 0.005  # the entropy keeps the functions apart
+    error = np.sqrt(np.mean((found.mean - np.sin(X)) ** 2))
+    assert error < 2 * found.function_std.mean() < 0.2  # it says itself how far off it is
+    assert found.function_std.min() > 0.01  # the entropy keeps the functions apart
 
 
 def test_it_is_for_regression(as_users_run_it):

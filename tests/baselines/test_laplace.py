@@ -108,6 +108,16 @@ def test_the_evidence_is_maximised_by_the_prior_that_is_found():
     assert laplace.log_marginal_likelihood == pytest.approx(max(values), abs=1e-3)
 
 
+def test_of_an_evidence_that_goes_up_and_down_the_best_is_kept():
+    laplace = fit_laplace(
+        LINEAR, Gaussian(NOISE), X, Y, structure="full", epochs=8, learning_rate=0.5,
+        batch_size=10, marginal_likelihood=MarginalLikelihood(steps=1), key=jax.random.key(1),
+    )  # fmt: skip
+    values = laplace.report["evidence"]
+    assert max(values) - values[-1] > 1
+    assert laplace.log_marginal_likelihood == pytest.approx(max(values), abs=1e-3)
+
+
 @pytest.mark.slow
 def test_the_noise_can_be_learned_with_the_prior():
     network = MLP(2, (5,), 1, key=jax.random.key(0))
@@ -171,6 +181,20 @@ def test_what_cannot_be_done_is_refused(as_users_run_it):
             LINEAR, Gaussian(NOISE), X, Y, epochs=5, key=key,
             marginal_likelihood=MarginalLikelihood(burn_in=5),
         )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"burn_in": -1}, "burn_in must be a whole number of at least 0, got -1"),
+        ({"every": 0}, "every must be a whole number of at least 1, got 0"),
+        ({"steps": 0}, "steps must be a whole number of at least 1, got 0"),
+        ({"learning_rate": 0.0}, "learning_rate must be a finite number above zero, got 0.0"),
+    ],
+)
+def test_bad_schedules_of_the_evidence_are_refused(settings, message, as_users_run_it):
+    with pytest.raises(ValueError, match=message):
+        MarginalLikelihood(**settings)
 
 
 def _peer() -> str | None:

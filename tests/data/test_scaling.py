@@ -1,6 +1,9 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from sklearn.preprocessing import StandardScaler
 
 from goodprior.data import Scaling
@@ -67,3 +70,57 @@ def test_bad_tables_are_refused(use, message):
 
 def test_results_are_single_precision():
     assert Scaling.fit(X, Y).inputs(X).dtype == jnp.float32
+
+
+# Whatever the table is: columns of any offset and size, some of them constant.
+
+often = settings(max_examples=100, deadline=None, derandomize=True, database=None)
+
+
+@st.composite
+def tables(draw):
+    units = hnp.arrays(np.float64, (8, 3), elements=st.floats(-1, 1, width=32))
+    sizes = hnp.arrays(np.float64, 3, elements=st.floats(-12, 12))
+    offsets = hnp.arrays(np.float64, 3, elements=st.floats(-1e3, 1e3))
+    size = 10.0 ** draw(sizes)
+    return (draw(units) + draw(offsets)) * size
+
+
+@often
+@given(tables())
+def test_columns_have_mean_zero_and_deviation_one_or_are_constant(table):
+    scaling = Scaling.fit(table, table)
+    for scaled in (scaling.inputs(table), scaling.targets(table)):
+        scaled = np.asarray(scaled, np.float64)
+        np.testing.assert_allclose(scaled.mean(axis=0), 0.0, atol=1e-3)
+        for column, deviation in zip(table.T, scaled.std(axis=0), strict=True):
+            constant = column.std() <= 1e-12 * abs(column.mean())
+            assert deviation == pytest.approx(0.0 if constant else 1.0, abs=1e-3)
+
+
+@often
+@given(tables())
+def test_scaling_loses_nothing(table):
+    """What was scaled is had back, to single precision of the deviations."""
+    scaling = Scaling.fit(table, table)
+    for scaled, mean, std in (
+        (scaling.inputs(table), scaling.x_mean, scaling.x_std),
+        (scaling.targets(table), scaling.y_mean, scaling.y_std),
+    ):
+        back = np.asarray(scaled, np.float64) * std + mean
+        error = np.abs(back - table)
+        rounding = 1e-12 * np.abs(table).max(axis=0)
+        assert (
+            error <= 1e-5 * np.where(std == 1.0, 0.0, std) + 1e-5 * (std == 1.0) + rounding
+        ).all()
+
+
+@often
+@given(tables(), st.floats(-3, 3), st.booleans(), st.floats(-10, 10), st.randoms())
+def test_units_and_order_of_columns_do_not_matter(table, exponent, flipped, shift, chance):
+    assume((table.std(axis=0) > 1e-9 * np.abs(table).max(axis=0)).all())
+    order = chance.sample(range(3), 3)
+    factor = (-1 if flipped else 1) * 10.0**exponent
+    others = factor * (table[:, order] + shift * table.std(axis=0)[order])
+    before, after = Scaling.fit(table).inputs(table), Scaling.fit(others).inputs(others)
+    np.testing.assert_allclose(after, np.sign(factor) * before[:, order], atol=1e-3)

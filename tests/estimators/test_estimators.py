@@ -101,8 +101,8 @@ def test_leaving_one_out_agrees_with_the_log_density_of_kept_rows():
         errors.append(y[i] - ridge.predict(rows[[i]])[0])
     exact = -0.5 * np.log(2 * np.pi * 0.25) * 80 - 0.5 * np.sum(np.square(errors)) / 0.25
     found = model.loo(rows, y)
-    assert found.elpd == pytest.approx(exact, abs=2 * found.se)
-    assert found.p_loo > 1
+    # The line knows the form and the noise; what the network has to learn beside costs it some.
+    assert 0 < exact - found.elpd < found.p_loo / 2
 
 
 def test_the_classifier_knows_its_labels(classifier):
@@ -113,7 +113,11 @@ def test_the_classifier_knows_its_labels(classifier):
     assert classifier.score(X, LABELS) > 0.8
     unsure = classifier.predict_uncertainty(X)
     assert (unsure["epistemic"] <= unsure["entropy"] + 1e-6).all()
-    assert classifier.loo(X, LABELS).elpd < 0
+    right = probabilities[np.arange(60), (LABELS == "low").astype(int)]
+    shares = [np.mean(label == LABELS) for label in classifier.classes_]
+    found = classifier.loo(X, LABELS)
+    assert 60 * np.dot(shares, np.log(shares)) < found.elpd < np.log(right).sum()
+    assert np.log(right).sum() - found.elpd == pytest.approx(found.p_loo, rel=0.1)
     with pytest.raises(ValueError, match="labels"):
         classifier.loo(X[:2], ["high", "middle"])
 
@@ -359,7 +363,7 @@ def test_pictures_of_prior_and_posterior(regressor, classifier, tmp_path):
 TABLE = {"lengthscale": {"column 0": 0.5, "column 1": 200.0}, "amplitude": 30.0}
 
 
-@pytest.mark.parametrize("targets", [1, 3])
+@pytest.mark.parametrize("targets", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_draws_of_prior_and_belief_are_in_the_units_of_the_targets(targets):
     y = Y if targets == 1 else np.stack([Y, 10 * Y, 100 - Y], axis=1)
     model = BNNRegressor(belief=TABLE, method="map", random_state=0).fit(X, y)
@@ -370,6 +374,7 @@ def test_draws_of_prior_and_belief_are_in_the_units_of_the_targets(targets):
         np.testing.assert_allclose(spread, 30.0, rtol=0.1)
 
 
+@pytest.mark.slow
 def test_a_matched_prior_has_a_report_and_says_it_in_the_picture():
     model = BNNRegressor(belief=TABLE, random_state=0).fit_prior(X)
     report = model.match_report_
@@ -387,6 +392,7 @@ def test_fit_prior_has_the_amplitude_that_was_asked_for(amplitude):
     assert model.sample_prior(X, 1500).std() == pytest.approx(amplitude, rel=0.1)
 
 
+@pytest.mark.slow
 def test_targets_have_the_amplitudes_that_were_asked_for_by_fit_and_fit_prior():
     y = np.stack([Y, 10 * Y, 100 - Y], axis=1)
     asked = np.array([0.1, 1.0, 10.0]) * y.std(axis=0)

@@ -32,6 +32,12 @@ def test_rmse_is_that_of_the_predictive_mean():
     assert rmse(MIXTURE, Y) == pytest.approx(expected, rel=1e-5)
 
 
+def test_far_from_zero_all_metrics_are_the_same():
+    far = Prediction(MIXTURE.location, MIXTURE.scale, origin=np.array([1e8]))
+    expected = regression_metrics(MIXTURE, Y)
+    assert regression_metrics(far, Y + 1e8) == pytest.approx(expected, rel=1e-4)
+
+
 def test_nll_is_that_of_the_mixture():
     expected = -np.log(stats.norm.pdf(Y, LOCATION, SCALE).mean(axis=0)).mean()
     assert nll(MIXTURE, Y) == pytest.approx(expected, rel=1e-5)

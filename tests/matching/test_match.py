@@ -1,5 +1,6 @@
 from collections import Counter
 from dataclasses import replace
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -18,6 +19,7 @@ from goodprior.matching import (
     energy_distance,
     match,
 )
+from goodprior.matching.distances import SampleDistance
 from goodprior.networks import MLP
 from goodprior.priors import GaussianPrior, Prior
 
@@ -42,12 +44,12 @@ WAYS = {
     "wasserstein, functions redrawn": (
         Wasserstein(critic_steps=50, redraw_functions=True, width=40),
         fast(40),
-        2,
+        20,
     ),
     "wasserstein, jointly": (
         Wasserstein(critic_steps=1, width=40),
         MatchSchedule.published(steps=60),
-        2,
+        3,
     ),
 }
 
@@ -260,3 +262,62 @@ def test_points_belief_prior_and_critic_have_random_numbers_of_their_own():
     assert counts[2] == 10
     assert set(counts) == {1, 2}
     assert counts[1] >= 3 * 10
+
+
+class Flat(SampleDistance):
+    """All functions are equally near, so that the prior follows nothing but the pull on scales."""
+
+    def __call__(self, state, functions, target, x=None):
+        return 0.0 * functions.sum()
+
+
+@pytest.mark.parametrize("pull", [0.0, 0.1])
+def test_the_pull_takes_scales_towards_one(pull):
+    scales = {"layers.0.weight": 3.0, "layers.0.bias": 0.3}
+    prior = GaussianPrior(MLP(1, (20,), 1, key=jax.random.key(0)), scales)
+    schedule = MatchSchedule(steps=10, draws=8, scale_penalty=pull, stop_at_plateau=False)
+    how = {"distance": Flat(), "schedule": schedule, "held_out": 0}
+    matched = match(prior, BELIEF, POINTS, key=jax.random.key(1), **how).prior
+    before, after = (np.abs(np.log(list(p.scales.values())))[:2] for p in (prior, matched))
+    if pull:
+        assert (after < 0.9 * before).all()
+    else:
+        np.testing.assert_allclose(after, before, rtol=1e-5)
+
+
+class Remembering(SampleDistance):
+    """How far functions are from those of the nearest pair that it was fitted to."""
+
+    pairs: int = eqx.field(static=True)
+    draws: ClassVar[int] = 8
+
+    @property
+    def redraw(self):
+        return self.pairs
+
+    def init(self, key, points):
+        nothing = jnp.zeros((max(self.pairs, 1), self.draws, points, 1))
+        return nothing, nothing
+
+    def fit(self, key, state, pair):
+        return jax.lax.map(pair, jnp.arange(max(self.pairs, 1)))
+
+    def __call__(self, state, functions, target, x=None):
+        each = [
+            jnp.abs(then - now).mean(axis=(1, 2, 3)).min()
+            for then, now in zip(state, (functions, target), strict=True)
+        ]
+        return jnp.stack(each).min()
+
+
+@pytest.mark.parametrize("pairs", [0, 3])
+def test_a_critic_that_redraws_meets_other_functions_than_the_prior_is_moved_on(pairs):
+    schedule = MatchSchedule(
+        steps=10, draws=Remembering.draws, stop_at_plateau=False, belief_cache=None
+    )
+    how = {"distance": Remembering(pairs), "schedule": schedule, "held_out": 0}
+    found = match(PRIOR, BELIEF, POINTS, key=jax.random.key(1), **how).history.distance
+    if pairs:
+        assert found.min() > 0.1
+    else:
+        assert found.tolist() == [0.0] * 10

@@ -19,8 +19,8 @@ from goodprior.inference import Gaussian
 from goodprior.matching import MatchSchedule
 from goodprior.networks import MLP, Fourier
 from goodprior.pipeline import NetworkSpec, ObservationModel, Problem, fit_prior
-from goodprior.pipeline.prior import unmatched_prior
 from goodprior.pipeline.observation import regression_model
+from goodprior.pipeline.prior import unmatched_prior
 from goodprior.priors import HierarchicalPrior, NoiseNetworkPrior
 
 KEY = jax.random.key(0)

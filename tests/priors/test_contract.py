@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PyTree
+from scipy import stats
 
 from goodprior.networks import MLP, Architecture
 from goodprior.priors import (
     FlowPrior,
     GaussianPrior,
     GibbsHierarchicalPrior,
+    HierarchicalPrior,
     LearnedNoise,
     MarginalHierarchicalPrior,
     NoiseNetworkPrior,
@@ -154,6 +156,22 @@ def test_a_start_is_a_latent_where_the_density_is_finite(make):
         assert (leaf.shape, leaf.dtype) == (draw.shape[1:], draw.dtype)
     assert np.isfinite(prior.log_prob(first))
     assert not eqx.tree_equal(first, other)
+
+
+@each_prior
+def test_a_chain_starts_at_a_draw_or_with_weights_of_size_one(make):
+    """The second where draws can be extreme: under variances that are uncertain."""
+    prior, keys, draws = many_draws(make)
+    latents = jax.vmap(prior.start)(keys[:2000])
+    starts = jax.vmap(lambda latent: jax.vmap(prior.weights(latent))(X))(latents)
+    found = np.asarray(starts[:, 0, 0], np.float64)
+    within = getattr(prior, "inner", getattr(prior, "function", prior))
+    if isinstance(within, HierarchicalPrior):
+        base = 1.0 if within.architecture.base is None else 3.0
+        expected = stats.norm(0.0, base * abs(float(X[0, 0])))
+        assert stats.kstest(found, expected.cdf).pvalue > 1e-4
+    else:
+        assert stats.ks_2samp(found, draws.outputs[2000:, 0, 0]).pvalue > 1e-4
 
 
 @each_prior

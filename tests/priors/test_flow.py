@@ -59,6 +59,15 @@ def flow():
     return flow_with(rng.normal(size=50), 0.4 * rng.normal(size=50), 0.3)
 
 
+def test_a_new_flow_is_near_the_identity_along_a_direction_of_length_one():
+    size = 4000
+    flow = PlanarFlow(size, key=jax.random.key(0))
+    for vector, expected in ((flow.direction, 1 / size), (flow.push, 0.01**2)):
+        assert_mean(np.asarray(vector)[:, None], 0.0)
+        assert_mean(np.asarray(vector)[:, None] ** 2, expected)
+    assert flow.offset == 0
+
+
 def test_log_det_is_that_of_the_jacobian(flow, base_draws):
     jacobians = jax.jit(jax.vmap(jax.jacfwd(flow)))(base_draws)
     signs, logarithms = np.linalg.slogdet(np.asarray(jacobians, np.float64))

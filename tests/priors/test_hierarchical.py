@@ -131,6 +131,29 @@ def test_refresh_draws_from_the_conditional_of_the_variances():
     assert abs(stats.pearsonr(*np.log(variances).T).statistic) < 4 / np.sqrt(COUNT)
 
 
+def test_a_gibbs_chain_starts_with_variances_that_fit_its_weights():
+    """Weights N(0, 1), and given these each variance is a draw of its conditional."""
+    prior = make()
+    starts = jax.jit(jax.vmap(prior.start))(jax.random.split(jax.random.key(4), 2000))
+    groups = (starts.weights.weight.reshape(2000, 3), starts.weights.bias)
+    for i, weights in enumerate(groups):
+        squares = np.sum(np.asarray(weights, np.float64) ** 2, axis=1)
+        conditional = stats.invgamma(SHAPES[i] + weights.shape[1] / 2, scale=RATES[i] + squares / 2)
+        assert_distributed(weights.ravel(), stats.norm())
+        assert_distributed(conditional.cdf(starts.variances[:, i]), stats.uniform())
+
+
+def test_the_penalty_is_the_sum_over_shapes_and_rates_that_is_described():
+    logs = 10 * np.log(SHAPES) ** 2 + np.log(RATES) ** 2
+    assert make().scale_penalty() == pytest.approx(logs.sum(), rel=1e-4)
+    below = eqx.tree_at(
+        lambda p: p.raw_shapes, make(), softplus_inverse(jnp.array([0.4, 3.0], jnp.float32))
+    )
+    expected = 10 * np.log([0.4, 3.0]) ** 2 + np.log(RATES) ** 2
+    expected = expected.sum() + 10_000 * np.log(0.5 / 0.4) ** 2
+    assert below.scale_penalty() == pytest.approx(expected, rel=1e-4)
+
+
 def test_draws_can_be_differentiated_in_shape_and_rate(gradients_and_draws):
     """E log variance = log rate - digamma(shape), so the mean gradients are known."""
     by_shape, by_rate = gradients_and_draws[0]

@@ -80,7 +80,7 @@ class Context(NamedTuple):
 def about(name: str, value: Any) -> About:
     """A number, or one with an uncertainty: `"40 x/ 2"` is 40, give or take a factor of 2."""
     if not isinstance(value, str):
-        return About(checks.positive(name, value))
+        return About(positive(name, value))
     middle, _, factor = (part.strip() for part in value.partition("x/"))
     try:
         numbers = float(middle), float(factor)
@@ -91,7 +91,15 @@ def about(name: str, value: Any) -> About:
         ) from None
     if not 1 < numbers[1] < inf:
         raise ValueError(f"the factor of {name} must be above 1, got {value!r}")
-    return About(checks.positive(name, numbers[0]), log(numbers[1]))
+    return About(positive(name, numbers[0]), log(numbers[1]))
+
+
+def positive(name: str, value: Any) -> float:
+    """A number whose square single precision still holds, nearly whatever it is divided by."""
+    number = checks.positive(name, value)
+    if not 1e-30 < number < 1e30:
+        raise ValueError(f"{name} must lie between 1e-30 and 1e30, got {value!r}")
+    return number
 
 
 def number(value: float) -> str:

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from scipy import optimize
 
 from goodprior.beliefs.context import Context, number
@@ -67,7 +68,7 @@ def parse_levels(spec: Any, context: Context, kernel: str) -> Levels:
 
 def _correlation(name: str, value: Any) -> float:
     found = CORRELATIONS.get(value, value) if isinstance(value, str) else value
-    if isinstance(found, str) or not 0 < float(found) < 1:
+    if not isinstance(found, int | float | np.number) or not 0 < found < 1:
         raise ValueError(
             f"levels of {name} must be {', '.join(CORRELATIONS)}, or a correlation between 0 and "
             f"1; got {value!r}"

@@ -1,13 +1,13 @@
 """One term of a belief from a table in the columns' own units, with a phrase that says it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from goodprior import checks
-from goodprior.beliefs.context import Context, about, default_length, in_words, number
+from goodprior.beliefs.context import Context, about, default_length, in_words, number, positive
 from goodprior.beliefs.curves import learn_curves
 from goodprior.beliefs.kernels import KERNELS
 from goodprior.beliefs.levels import Levels, parse_levels
@@ -103,7 +103,7 @@ def _kernel(spec: Mapping[str, Any]) -> str:
         return kernel
     names = {smoothness: name for name, smoothness in SMOOTHNESS.items()}
     smooth = spec["smoothness"]
-    if smooth not in names:
+    if not isinstance(smooth, int | float | np.number) or smooth not in names:
         raise ValueError(f"smoothness must be one of {[*names]} (inf: an RBF); got {smooth!r}")
     if "kernel" in spec and kernel != names[smooth]:
         raise ValueError(f"kernel {kernel} and smoothness {smooth:g} contradict each other")
@@ -120,14 +120,21 @@ def _amplitude(spec: Mapping[str, Any], context: Context) -> tuple[About, np.nda
             f"amplitude must be one number, or one for each of the {context.outputs} targets; got "
             f"{len(given)}"
         )
-    each = np.array([checks.positive("amplitude", value) for value in given])
+    each = np.array([positive("amplitude", value) for value in given])
     return About(float(each.mean())), each
 
 
+def _named(spec: Mapping[str, Any], field: str, context: Context) -> list[int]:
+    """The columns that a field names: one, or a list of them."""
+    given = spec.get(field, ())
+    if not isinstance(given, Iterable) or isinstance(given, Mapping):
+        raise ValueError(f"{field} must be a column's name or a list of names; got {given!r}")
+    names = [given] if isinstance(given, str) else given
+    return [column for name in names for column in context.columns(name, field)]
+
+
 def _ignored(spec: Mapping[str, Any], context: Context) -> set[int]:
-    names = spec.get("ignore", ())
-    names = [names] if isinstance(names, str) else list(names)
-    found = {column for name in names for column in context.columns(name, "ignore")}
+    found = set(_named(spec, "ignore", context))
     if len(found) == len(context.names):
         raise ValueError("ignore names all columns, so there would be nothing to vary with")
     return found
@@ -215,10 +222,16 @@ def _lengthscales(
 
 
 def _columns(spec: Mapping[str, Any], context: Context) -> list[int]:
-    """The columns that a term is about: all, or those that are named."""
-    named = spec.get("column", list(context.names))
-    named = [named] if isinstance(named, str) else list(named)
-    return [column for name in named for column in context.columns(name, "column")]
+    """The columns that a term is about: all, or those that are named, but not what is ignored."""
+    if "column" not in spec:
+        return list(range(len(context.names)))
+    named = _named(spec, "column", context)
+    if not named:
+        raise ValueError("column must name at least one column; got an empty list")
+    if both := set(named) & _ignored(spec, context):
+        names = [context.names[i] for i in sorted(both)]
+        raise ValueError(f"{names} are named by column and by ignore: leave one of them out")
+    return named
 
 
 def _linear(
@@ -247,11 +260,20 @@ def _periodic(
             "the lengthscale of a periodic belief must be one number, relative to the period; got "
             f"{lengthscale!r}"
         )
-    factors = [Factor(column, about("lengthscale", lengthscale), inf, period / unit)]
+    shape = about("lengthscale", lengthscale)
+    factors = [Factor(column, shape, inf, period / unit)]
     over = f"and repeat themselves every {number(period)} in {name}"
+    if "lengthscale" in spec:
+        over += f", varying over about {in_words(shape)} times that"
     changes = {**others, **({column: spec["decay"]} if "decay" in spec else {})}
+    used = {column, *changes}
+    named = set(_columns(spec, context)) if "column" in spec else used
+    if named != used or used & _ignored(spec, context):
+        names = [context.names[i] for i in sorted(used)]
+        raise ValueError(f"this season is about {names}: leave column and ignore out")
     for i, value in changes.items():
-        length = about(f"lengthscale of {context.names[i]}", value)
+        word = "decay" if i == column else f"lengthscale of {context.names[i]}"
+        length = about(word, value)
         std = float(context.scaling.x_std[i])
         factors.append(Factor(i, About(length.median / std, length.log_std)))
         over += f", changing over about {in_words(length)} in {context.names[i]}"

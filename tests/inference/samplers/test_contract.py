@@ -76,6 +76,14 @@ SAMPLERS = {
     "nuts": lambda burn_in, thinning: NUTS(burn_in=burn_in, thinning=thinning),
     "metropolis": lambda burn_in, thinning: Metropolis(burn_in=burn_in, thinning=thinning),
 }
+# Quick where programs are small; that a run goes on is asked of all samplers in either case.
+each_sampler_some_slow = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in ("mclmc", "nuts") else [])
+        for name in SAMPLERS
+    ],
+)
 LONG = {
     "sghmc": (1000, 200),
     "mclmc": (1000, 50),
@@ -108,7 +116,7 @@ def test_linear_regression_has_its_closed_form_posterior(name, temperature):
     assert_mean(products.mean(axis=1), temperature * covariance)
 
 
-@pytest.mark.parametrize("name", SAMPLERS)
+@each_sampler_some_slow
 def test_a_run_that_is_interrupted_anywhere_goes_on_bit_by_bit(name, tmp_path):
     """In burn-in, at its end and between draws; a file in between changes nothing."""
     sampler = SAMPLERS[name](25, 10)
@@ -158,7 +166,7 @@ def test_run_state_and_report_count_the_steps(name):
     assert all(isinstance(value, int | float) for value in report.numbers.values())
 
 
-@pytest.mark.parametrize("name", SAMPLERS)
+@each_sampler_some_slow
 def test_a_posterior_of_another_run_is_not_resumed(name):
     sampler = SAMPLERS[name](5, 10)
     with pytest.raises(ValueError, match="the same prior, likelihood, sampler and chains"):
