@@ -269,9 +269,9 @@ def initial_weights(architecture: Architecture, key: PRNGKeyArray) -> PyTree:
 def check_no_gibbs(prior: Prior) -> None:
     """Refuse a prior that needs a Gibbs step, which training does not make."""
     if prior.refresh_every:
+        way_out = "use its marginal form, prior.in_form('marginal')"
         raise ValueError(
-            "training follows gradients, and this prior has variances that a Gibbs step resamples: "
-            "use its marginal form, prior.in_form('marginal')"
+            f"training follows gradients, and a Gibbs step resamples this prior's variances: {way_out}"
         )
 
 
