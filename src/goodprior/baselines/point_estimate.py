@@ -269,10 +269,8 @@ def initial_weights(architecture: Architecture, key: PRNGKeyArray) -> PyTree:
 def check_no_gibbs(prior: Prior) -> None:
     """Refuse a prior that needs a Gibbs step, which training does not make."""
     if prior.refresh_every:
-        way_out = "use its marginal form, prior.in_form('marginal')"
-        raise ValueError(
-            f"training follows gradients, and a Gibbs step resamples this prior's variances: {way_out}"
-        )
+        found = "training follows gradients, and a Gibbs step resamples variances of this prior"
+        raise ValueError(f"{found}: use its marginal form, prior.in_form('marginal')")
 
 
 def in_memory(
