@@ -53,7 +53,11 @@ MODULES = {
     ),
     "inference/collapsed.py": ("inference/test_collapsed.py",),
     "evaluation/metrics.py": ("evaluation/test_metrics.py",),
-    "baselines/evidence.py": ("baselines/test_laplace.py", "baselines/test_curvature.py"),
+    "baselines/evidence.py": (
+        "baselines/test_evidence.py",
+        "baselines/test_laplace.py",
+        "baselines/test_curvature.py",
+    ),
 }
 
 
