@@ -1,6 +1,7 @@
 """The Laplace evidence of a linear model, where it is exact, and the steps that raise it."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
@@ -8,7 +9,18 @@ from scipy import stats
 
 from goodprior.baselines import MarginalLikelihood
 from goodprior.baselines.curvature import Full
-from goodprior.baselines.evidence import _Fit, _Hyper, _improve, log_evidence
+from goodprior.baselines.evidence import (
+    _Fit,
+    _fit_at,
+    _Hyper,
+    _improve,
+    log_evidence,
+    precisions_of,
+)
+from goodprior.inference import Gaussian
+from goodprior.inference.batches import InMemory
+from goodprior.networks import Dense
+from goodprior.priors import GaussianPrior
 
 RNG = np.random.default_rng(0)
 ROWS, NOISE, SIZES = 20, 0.5, (2, 1)
@@ -39,6 +51,20 @@ def test_at_the_mode_it_is_the_density_of_the_targets(factor):
         )
     expected = stats.multivariate_normal(np.zeros(ROWS), covariance).logpdf(Y)
     assert float(found) == pytest.approx(expected, rel=1e-9)
+
+
+def test_what_the_evidence_is_made_of():
+    prior = GaussianPrior(Dense(2, 1, key=jax.random.key(0)), 0.7)
+    x, y = jnp.asarray(FEATURES[:, :2], jnp.float32), jnp.asarray(Y, jnp.float32)[:, None]
+    mode = prior.sample(jax.random.key(1))
+    found = _fit_at(prior, Gaussian(NOISE), mode, InMemory(x, y))
+    weights = np.array([*np.ravel(mode.weight) / np.sqrt(2), *np.ravel(mode.bias)])
+    residuals = Y - FEATURES @ weights
+    assert found.squared_error == pytest.approx(np.sum(residuals**2) / (2 * NOISE), rel=1e-4)
+    assert found.explained == pytest.approx(explained_by(weights, 1.0), rel=1e-4)
+    assert found.targets == ROWS
+    np.testing.assert_allclose(found.squares, squares_of(weights) * [2, 1], rtol=1e-5)
+    np.testing.assert_allclose(precisions_of(prior), 0.7**-2.0, rtol=1e-5)
 
 
 WEIGHTS = np.array([0.8, -0.9, 0.1])  # not the mode

@@ -93,6 +93,19 @@ def test_the_penalty_holds_the_gradient_at_one():
         np.testing.assert_allclose(loss, 7.0 * (grad - 1) ** 2, atol=1e-4)
 
 
+def test_of_several_outputs_the_loss_is_summed():
+    metric = Wasserstein(penalty=7.0)
+    direction = jnp.array([[0.6, 0.0, 0.8]])  # of length one: nothing is paid for it
+    linear = eqx.nn.MLP(POINTS, "scalar", 1, 0, use_final_bias=False, key=jax.random.key(0))
+    critic = eqx.tree_at(lambda m: m.layers[0].weight, linear, direction)
+    means = [np.einsum("p,npo->no", direction[0], s).mean(axis=0) for s in (FUNCTIONS, TARGET)]
+    loss = metric.loss(critic, jax.random.key(0), FUNCTIONS, TARGET)
+    np.testing.assert_allclose(loss, (means[0] - means[1]).sum(), atol=1e-4)
+    steep = eqx.tree_at(lambda m: m.layers[0].weight, linear, 3 * direction)
+    paid = metric.loss(steep, jax.random.key(0), FUNCTIONS, FUNCTIONS)
+    np.testing.assert_allclose(paid, 2 * 7.0 * (3 - 1) ** 2, rtol=1e-4)
+
+
 def test_the_penalty_is_paid_between_a_draw_and_its_partner():
     """The critic's gradient is one above zero and two below; only pairs across see both."""
     metric = Wasserstein(penalty=1.0)
