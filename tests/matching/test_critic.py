@@ -151,3 +151,17 @@ def test_the_critic_goes_on_from_where_it_was():
 def test_only_redrawing_asks_for_a_pair_per_critic_step():
     assert Wasserstein(critic_steps=5).redraw == 0
     assert Wasserstein(critic_steps=5, redraw_functions=True).redraw == 5
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"critic_steps": 0}, "critic_steps must be a whole number of at least 1, got 0"),
+        ({"penalty": 0.0}, "penalty must be a finite number above zero, got 0.0"),
+        ({"critic_learning_rate": -1.0}, "critic_learning_rate must be a finite number above zero"),
+        ({"width": 0}, "width must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_bad_settings_are_refused(settings, message, as_users_run_it):
+    with pytest.raises(ValueError, match=message):
+        Wasserstein(**settings)
