@@ -37,7 +37,7 @@ def fit(
     belief: options.Belief = None,
     belief_file: options.BeliefFile = None,
     task: options.Task = TaskName.AUTO,
-    method: options.Method = MethodName.SGHMC,
+    method: options.Method = MethodName.AUTO,
     drop: options.Drop = None,
     impute: options.Impute = False,
     quick: options.Quick = False,

@@ -34,6 +34,7 @@ class MethodName(StrEnum):
 
 class LikelihoodName(StrEnum):
     AUTO = "auto"
+    HETEROSCEDASTIC_T = "heteroscedastic-t"
     HETEROSCEDASTIC = "heteroscedastic"
     GAUSSIAN = "gaussian"
     STUDENT_T = "student-t"

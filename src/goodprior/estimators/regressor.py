@@ -30,14 +30,16 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         belief; `fg` or `fh` (fixed Gaussian, fixed hierarchical), not matched; or a prior object,
         such as the `prior_` of another estimator.
     belief
-        What functions are like: `smooth` (the default), `rough`, `trend`, a table such as
+        What functions are like: by default smooth, over lengths that are to each other as the rows
+        say (it has then seen the targets); `smooth`, the same over all columns, `rough`, `trend`, a table such as
         `{"lengthscale": {"age": 10}, "amplitude": 3}` in the columns' and the target's units, a
         list of such words and tables, which are added, `fit` to fit one to the rows (it has then
         seen the targets), or a belief object in standard units.
     method
         A name or an object with settings of its own. `mclmc`, `MCLMC(...)`, `sghmc`, `SGHMC(...)`,
         and `nuts`, `NUTS(...)`, sample the posterior; the first integrates the last layer out where
-        the noise is Gaussian. Others
+        the noise is Gaussian, or Student-t and learned, and is what `auto` takes where that can be
+        done. Others
         approximate it: `laplace`, `Laplace(...)`, a Gaussian around the mode, for the priors `fg`
         and `gpi-g`; `fbnn`, `FBNN(...)`, variational functions under a belief with a density (None
         fits one to the rows), without a prior over weights; `ensemble`, `Ensemble(...)`, several
@@ -50,11 +52,11 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
     network
         Any equinox module instead.
     likelihood
-        `heteroscedastic` (noise that is learned and depends on the inputs, the default `auto` of
-        most methods), `gaussian` (that of `laplace` and `fbnn`), `student-t`, or a likelihood
-        object.
+        `heteroscedastic-t` (Student-t noise whose scale is learned and depends on the inputs, the
+        default `auto` of samplers), `heteroscedastic` (Gaussian noise, that of other methods),
+        `gaussian` (that of `laplace` and `fbnn`), `student-t`, or a likelihood object.
     noise_variance
-        Of standardised targets for the latter two, or `auto` to learn it.
+        Of standardised targets for `gaussian` and `student-t`, or `auto` to learn it.
     distance
         By which the prior is matched: `energy`, or `wasserstein`, the paper's critic.
     match_schedule
