@@ -2,6 +2,7 @@
 
 import typer
 
+from goodprior.commands.compare import compare
 from goodprior.commands.demo import demo
 from goodprior.commands.fit import fit
 from goodprior.commands.predict import predict
@@ -14,7 +15,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (fit, predict, show, demo, studio):
+for command in (fit, predict, show, compare, demo, studio):
     app.command()(command)
 app.add_typer(study, name="study")
 

@@ -69,14 +69,14 @@ def fit(
             "budget": budget,
             "random_state": seed,
             "verbose": int(not quiet),
-            **(_quick(method) if quick else {}),
+            **(quick_settings(method) if quick else {}),
             **({} if draws is None else {"draws": draws}),
         }
         table = read_training_table(data, target, drop or [], impute, task.value)
         _standardise_noise(settings, table)
         say(describe_table(table))
         if quick:
-            say(f"--quick, for a first look only: {_describe_quick(method)}")
+            say(f"--quick, for a first look only: {_describequick_settings(method)}")
         prepare()
         model = _fit_and_save(table, settings, checkpoint, out)
     with report_errors(f"stopped; the model is saved: {out}"), report_warnings():
@@ -90,7 +90,6 @@ def fit(
 def _belief_of(text: str | None, file: Path | None) -> dict[str, Any]:
     """The value of `--belief` as the estimators take it, or what `--belief-file` holds."""
     from goodprior.beliefs.file import read_belief
-    from goodprior.beliefs.text import belief_from_text
 
     if text is not None and file is not None:
         raise typer.BadParameter("give one of --belief and --belief-file, not both")
@@ -99,7 +98,14 @@ def _belief_of(text: str | None, file: Path | None) -> dict[str, Any]:
             stored = read_belief(file)
         return {"belief": stored.spec} | ({} if stored.noise is None else {"noise": stored.noise})
     with wrong_option("--belief"):
-        return {"belief": None if text is None else _with_curves(belief_from_text(text))}
+        return {"belief": None if text is None else belief_from_option(text)}
+
+
+def belief_from_option(text: str) -> Any:
+    """Return the value of `--belief` as the estimators take it."""
+    from goodprior.beliefs.text import belief_from_text
+
+    return _with_curves(belief_from_text(text))
 
 
 def _standardise_noise(settings: dict[str, Any], table: "TrainingTable") -> None:
@@ -140,8 +146,8 @@ def _fit_and_save(
     return model
 
 
-def _quick(method: MethodName) -> dict[str, Any]:
-    """The settings of a first look, of those that the method takes notice of."""
+def quick_settings(method: MethodName) -> dict[str, Any]:
+    """Return the settings of a first look, of those that the method takes notice of."""
     from goodprior.pipeline import parse_method
 
     uses = parse_method(method.value).uses
@@ -157,5 +163,5 @@ def _describe_quick(method: MethodName) -> str:
     hidden = BNNRegressor().hidden or "chosen for the belief"
     usual = {"hidden": hidden, "chains": full.chains, "draws": full.draws}
     return ", ".join(
-        f"{name} {value} instead of {usual[name]}" for name, value in _quick(method).items()
+        f"{name} {value} instead of {usual[name]}" for name, value in quick_settings(method).items()
     )

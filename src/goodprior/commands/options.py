@@ -55,7 +55,8 @@ TrainingData = Annotated[
     ),
 ]
 Target = Annotated[
-    list[str], typer.Option(metavar="NAME", help="The column to predict; repeat it for several.")
+    list[str],
+    typer.Option(metavar="NAME", help="The column to predict, or several: y1,y2 (or repeat it)."),
 ]
 Prior = Annotated[
     PriorName,
@@ -117,7 +118,7 @@ Quiet = Annotated[
 
 # Of `predict`
 NewData = Annotated[
-    Path,
+    Path | None,
     typer.Argument(
         help="A table with the columns of the training table.", exists=True, dir_okay=False
     ),

@@ -59,7 +59,7 @@ def read_training_table(
     from goodprior.data.table.targets import target_values
 
     frame = read_table(data)
-    names = list(dict.fromkeys(targets))
+    names = _split_targets(targets, set(frame.columns))
     y = target_values(frame, names[0] if len(names) == 1 else names)
     others = [name for name in frame.columns if name not in (*names, *drop)]
     constant = [name for name in others if frame[name].nunique() == 1]
@@ -71,6 +71,19 @@ def read_training_table(
     inputs = pd.DataFrame(matrix, columns=columns.names)
     counters = _counters(frame[others])
     return TrainingTable(inputs, y, names, columns, constant, counters, _task(task, y, names[0]))
+
+
+def _split_targets(targets: list[str], columns: set[str]) -> list[str]:
+    """Names of targets; those between commas, unless a column is called so.
+
+    >>> _split_targets(["a,b", "c,d"], {"a", "b", "c,d"})
+    ['a', 'b', 'c,d']
+    """
+    found = (
+        [text] if text in columns else [word.strip() for word in text.split(",")]
+        for text in targets
+    )
+    return list(dict.fromkeys(name for names in found for name in names if name))
 
 
 def _task(task: str, y: "np.ndarray", name: str) -> Literal["regression", "classification"]:

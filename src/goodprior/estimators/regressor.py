@@ -12,7 +12,7 @@ from goodprior import checks
 from goodprior.beliefs.spec import Task
 from goodprior.estimators.base import BNN
 from goodprior.inference import Prediction
-from goodprior.inference.predictive import Of
+from goodprior.inference.predictive import Of, thresholds
 from goodprior.pipeline import Method, ObservationModel
 from goodprior.pipeline.observation import regression_model, regression_problems
 
@@ -129,6 +129,18 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         assert isinstance(prediction, Prediction)
         return prediction
 
+    def predict_distribution(self, X: Any) -> Prediction:
+        """The whole predictive distribution: a mixture with one component per posterior draw.
+
+        Means, deviations, intervals, quantiles and probabilities are all of this one mixture.
+
+        Parameters
+        ----------
+        X
+            New rows.
+        """
+        return self._prediction(X)
+
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The predictive mean, and the standard deviation of an observation: function and noise."""
         prediction = self._prediction(X)
@@ -147,6 +159,29 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         """The central interval that holds an observation, or the function, so often."""
         low, high = self._prediction(X).interval(checks.fraction("level", level), of)
         return self._shape(low), self._shape(high)
+
+    def predict_probability(
+        self,
+        X: Any,
+        *,
+        above: float | None = None,
+        below: float | None = None,
+        of: Of = "observation",
+    ) -> np.ndarray:
+        """The probability that an observation, or the function, is above and below thresholds.
+
+        Parameters
+        ----------
+        X
+            New rows.
+        above, below
+            One of them, or both: then the probability of lying between.
+        of
+            `observation`, with its noise, or `function`.
+        """
+        thresholds(above, below)  # refused before any work
+        found = self._prediction(X).probability(above=above, below=below, of=of)
+        return self._shape(found)
 
     def _functions(self, X: np.ndarray) -> np.ndarray:
         prediction = self.posterior_.likelihood.predict(self.posterior_.functions(X))
