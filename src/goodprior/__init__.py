@@ -74,6 +74,7 @@ _ROOMS = {
         "ClassPrediction",
         "Gaussian",
         "Heteroscedastic",
+        "KnownNoise",
         "Likelihood",
         "Posterior",
         "Prediction",

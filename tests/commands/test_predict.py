@@ -288,3 +288,42 @@ def test_columns_are_named_after_what_was_asked():
         **{"z_mean": 10, "z_std": 20, "z_low": -10, "z_high": 30},
         **{"z_quantile_0.5": 10, "z_probability_above_3": 0.637},
     }
+
+
+def test_a_column_of_known_noise_is_used_in_fit_and_prediction(folder):
+    frame = table()[["age", "y"]].assign(error=np.resize([1.0, 20.0], ROWS))
+    frame.to_csv("data.csv", index=False)
+    words = ("fit", "data.csv", "--target", "y", "--noise-std-column", "error", "--prior", "fg")
+    done = CliRunner().invoke(cli.app, [*words, "--method", "map"])
+    assert done.exit_code == 0, done.output
+    assert "24 rows, 1 column as 1 input" in done.stdout
+    assert (
+        "the noise of each row is known, in error: standard deviations from 1 to 20" in done.stdout
+    )
+    done = run("model.safetensors", "data.csv")
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv("predictions.csv")
+    np.testing.assert_allclose(found["std"], frame["error"], rtol=1e-5)  # one network, so no more
+    frame[["age"]].to_csv("new.csv", index=False)
+    done = run("model.safetensors", "new.csv")
+    assert "new.csv has no error: the noise of its rows is taken to be the root mean" in done.stderr
+    usual = np.sqrt((frame["error"] ** 2).mean())
+    np.testing.assert_allclose(pd.read_csv("predictions.csv")["std"], usual, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("column", "complaint"),
+    [
+        ("no", "there is no column 'no'"),
+        ("ill", "column 'ill' must hold standard deviations, numbers above zero, found True"),
+        ("age", "column 'age' must hold standard deviations, numbers above zero, found -1.0 (line"),
+    ],
+)
+def test_columns_that_are_no_noise_are_refused(column, complaint, folder):
+    frame = table()[["age", "ill", "y"]].assign(x=range(ROWS))
+    frame.loc[4, "age"] = -1
+    frame.to_csv("data.csv", index=False)
+    words = ("fit", "data.csv", "--target", "y", "--noise-std-column", column)
+    done = CliRunner().invoke(cli.app, [*words])
+    assert done.exit_code == 2
+    assert complaint in re.sub(r"\s+", " ", done.stderr)

@@ -17,7 +17,7 @@ from goodprior.commands.console import (
 )
 from goodprior.commands.fit_summary import fit_result, next_steps, summary_text
 from goodprior.commands.options import MethodName, PriorName, TaskName
-from goodprior.commands.training_table import describe_table, read_training_table
+from goodprior.commands.training_table import describe_table, read_training_table, with_noise
 
 if TYPE_CHECKING:
     from goodprior.commands.training_table import TrainingTable
@@ -36,6 +36,7 @@ def fit(
     method: options.Method = MethodName.SGHMC,
     drop: options.Drop = None,
     impute: options.Impute = False,
+    noise_std_column: options.NoiseColumn = None,
     quick: options.Quick = False,
     draws: options.Draws = None,
     budget: options.Budget = None,
@@ -72,7 +73,10 @@ def fit(
             **(quick_settings(method) if quick else {}),
             **({} if draws is None else {"draws": draws}),
         }
-        table = read_training_table(data, target, drop or [], impute, task.value)
+        known = [] if noise_std_column is None else [noise_std_column]
+        table = read_training_table(data, target, [*(drop or []), *known], impute, task.value)
+        if noise_std_column is not None:
+            table = with_noise(table, data, noise_std_column)
         _standardise_noise(settings, table)
         say(describe_table(table))
         if quick:
@@ -141,7 +145,8 @@ def _fit_and_save(
 
     estimator: Any = BNNRegressor if table.task == "regression" else BNNClassifier
     model = estimator(**settings)
-    model.fit(table.inputs, table.targets, checkpoint=checkpoint)
+    noise = {} if table.noise is None else {"noise_std": table.noise}
+    model.fit(table.inputs, table.targets, checkpoint=checkpoint, **noise)
     model.save(out, columns=table.to_dict())
     return model
 

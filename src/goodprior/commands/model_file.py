@@ -19,6 +19,7 @@ class ModelFile:
     columns: "Columns | None"  # None: it was fitted on numbers without names
     targets: list[str]
     rows: int | None  # of the training table
+    noise_column: str | None = None  # with the known noise of each row
 
     def inputs(self, frame: "pd.DataFrame") -> "pd.DataFrame":
         """Return the table as the model's inputs."""
@@ -30,6 +31,14 @@ class ModelFile:
                 "cannot be told apart: fit it with `goodprior fit`, or on a pandas DataFrame"
             )
         return pd.DataFrame(self.columns.matrix(frame), columns=self.columns.names)
+
+    def known_noise(self, frame: "pd.DataFrame") -> "np.ndarray | None":
+        """Return the noise of each row, if it is known and the table has it."""
+        from goodprior.commands.training_table import noise_values
+
+        if self.noise_column is None or self.noise_column not in frame.columns:
+            return None
+        return noise_values(frame, self.noise_column)
 
     def known_targets(self, frame: "pd.DataFrame") -> "np.ndarray | None":
         """Return the targets, if the table has them."""
@@ -52,7 +61,8 @@ def open_model(path: Path) -> ModelFile:
     if about is not None:
         try:
             columns = Columns.from_dict(about)
-            return ModelFile(model, columns, list(about["targets"]), int(about["rows"]))
+            targets, rows, noise = about["targets"], about["rows"], about.get("noise_std")
+            return ModelFile(model, columns, list(targets), int(rows), noise)
         except (KeyError, TypeError) as error:
             raise ValueError(f"{path} does not describe its columns well: {error!r}") from None
     names = getattr(model, "feature_names_in_", None)

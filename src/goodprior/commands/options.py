@@ -95,6 +95,13 @@ Drop = Annotated[
 Impute = Annotated[
     bool, typer.Option("--impute", help="Fill gaps with medians and most frequent values.")
 ]
+NoiseColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="A column with the standard deviation of each row's noise, which is not learned then.",
+    ),
+]
 Quick = Annotated[
     bool, typer.Option("--quick", help="A first look: a small network and short chains.")
 ]

@@ -108,9 +108,16 @@ def _in_blocks(
 
     blocks, done = read_blocks(data, rows or ROWS), 0
     block = next(blocks)
+    if file.noise_column is not None and file.noise_column not in block.frame.columns:
+        typer.echo(
+            f"{data} has no {file.noise_column}: the noise of its rows is taken to be the root "
+            "mean square of that in training",
+            err=True,
+        )
     with tracking("predicting", quiet=block.only) as track:
         while block is not None:
-            yield block.text, predictions(file.model, file.inputs(block.frame), file.targets, asked)
+            inputs, noise = file.inputs(block.frame), file.known_noise(block.frame)
+            yield block.text, predictions(file.model, inputs, file.targets, asked, noise)
             done += len(block.frame)
             track(block.read, block.size, f"bytes, {done} rows")
             block = next(blocks, None)

@@ -96,7 +96,11 @@ def _event_name(above: float | None, below: float | None) -> str:
 
 
 def predictions(
-    model: Any, inputs: "pd.DataFrame", targets: list[str], asked: Asked
+    model: Any,
+    inputs: "pd.DataFrame",
+    targets: list[str],
+    asked: Asked,
+    noise: "np.ndarray | None" = None,
 ) -> "dict[str, np.ndarray]":
     """Return the new columns. With several targets their names come first: `y_mean`, `y_std`, …
 
@@ -110,6 +114,8 @@ def predictions(
         Names of its targets.
     asked
         What is to be predicted of numbers.
+    noise
+        Standard deviations of the rows' noise, where it is known.
     """
     import numpy as np
 
@@ -119,7 +125,8 @@ def predictions(
         for name, column in zip(model.classes_, probabilities.T, strict=True):
             found[f"probability_{name}"] = column
         return found
-    prediction = model.predict_distribution(inputs)  # all columns are of this one mixture
+    known = {} if noise is None else {"noise_std": noise}
+    prediction = model.predict_distribution(inputs, **known)  # all columns are of this mixture
     low, high = prediction.interval(asked.level)
     parts = {"mean": prediction.mean, "std": prediction.std, "low": low, "high": high}
     if asked.quantiles:

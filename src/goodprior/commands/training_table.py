@@ -1,6 +1,6 @@
 """The training table of `goodprior fit`: inputs and targets from a file, and what they are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,10 +23,13 @@ class TrainingTable:
     constant: list[str]  # columns with the same value in every row, which are left out
     counters: list[str]  # inputs that go up by one from row to row
     task: Literal["regression", "classification"]
+    noise: "np.ndarray | None" = None  # standard deviation of each row's, where it is known
+    noise_column: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a model file keeps of it, as `columns_` of the estimator."""
-        return self.columns.to_dict() | {"targets": self.names, "rows": len(self.inputs)}
+        known = {} if self.noise_column is None else {"noise_std": self.noise_column}
+        return self.columns.to_dict() | {"targets": self.names, "rows": len(self.inputs)} | known
 
 
 def read_training_table(
@@ -71,6 +74,41 @@ def read_training_table(
     inputs = pd.DataFrame(matrix, columns=columns.names)
     counters = _counters(frame[others])
     return TrainingTable(inputs, y, names, columns, constant, counters, _task(task, y, names[0]))
+
+
+def with_noise(table: TrainingTable, data: Path, column: str) -> TrainingTable:
+    """The table with the known noise of each row.
+
+    Parameters
+    ----------
+    table
+        Which was read without this column.
+    data
+        Its file.
+    column
+        That has the standard deviations.
+    """
+    from goodprior.data.table.read import read_table
+
+    if table.task != "regression":
+        raise ValueError("--noise-std-column is for numbers, and these targets are classes")
+    noise = noise_values(read_table(data), column)
+    return replace(table, noise=noise, noise_column=column)
+
+
+def noise_values(frame: "pd.DataFrame", column: str) -> "np.ndarray":
+    """Return a column's standard deviations of the noise, which must be above zero."""
+    import numpy as np
+
+    from goodprior.data.table.errors import refuse_cells
+    from goodprior.data.table.targets import target_values
+
+    found = target_values(frame[[column]], column)
+    numbers = found.dtype.kind in "fiu"
+    bad = ~(found > 0) if numbers else np.ones(len(frame), bool)
+    if bad.any():
+        refuse_cells(column, frame[column], bad, "standard deviations, numbers above zero")
+    return found.astype(np.float64)
 
 
 def _split_targets(targets: list[str], columns: set[str]) -> list[str]:
@@ -129,6 +167,10 @@ def describe_table(table: TrainingTable) -> str:
     names = ", ".join(table.names)
     if table.task == "regression":
         lines.append(f"regression: numbers for {names}")
+        if table.noise is not None:
+            low, high = table.noise.min(), table.noise.max()
+            span = f"standard deviations from {low:.4g} to {high:.4g}"
+            lines.append(f"  the noise of each row is known, in {table.noise_column}: {span}")
     else:
         classes = [str(value) for value in np.unique(table.targets)]
         shown = ", ".join(classes[:10]) + ", …" * (len(classes) > 10)

@@ -58,6 +58,7 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
     history_: History
     prior_: Prior
     _continuation: _Continuation | None = None
+    _noise: np.ndarray | None = None  # of each row, where it is known, while `fit` runs
 
     @abstractmethod
     def _observation(self, targets: int, method: Method) -> ObservationModel:
@@ -106,7 +107,8 @@ class BNN(PriorDraws, PosteriorDraws, Explanations, Settings):
         use_all_cores()
         keep_compiled_programs()
         keep = Checkpoint(checkpoint)
-        seed = keep.claim(self._seed(), self.get_params(deep=False), X, numbers, row_weights)
+        arrays = (X, numbers, row_weights, *(() if self._noise is None else (self._noise,)))
+        seed = keep.claim(self._seed(), self.get_params(deep=False), *arrays)
         key = jax.random.key(seed)
         with Deadline(self.budget, say=bool(self.verbose), active="budget" in method.uses) as end:
             fit = fit_posterior(

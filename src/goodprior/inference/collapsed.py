@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior.inference.density import Density
 from goodprior.inference.inverse_root import inverse_root
+from goodprior.inference.known_noise import KnownNoise
 from goodprior.inference.likelihoods import Gaussian, Heteroscedastic, Likelihood
 from goodprior.networks import WithLogNoise
 from goodprior.priors import Prior
@@ -97,7 +98,7 @@ class Collapsed(Density):
     @staticmethod
     def refuses(prior: Prior, likelihood: Likelihood) -> str | None:
         """Why the read-out cannot be integrated out, in words; None if it can."""
-        if not isinstance(likelihood, Gaussian | Heteroscedastic):
+        if not isinstance(likelihood, Gaussian | Heteroscedastic | KnownNoise):
             return f"the noise of {type(likelihood).__name__} is not Gaussian"
         latent = jax.eval_shape(prior.sample, _key())
         network = eqx.filter_eval_shape(prior.weights, latent)
@@ -154,8 +155,11 @@ class Collapsed(Density):
         deviations = self._readout(self.prior.deviations())
         network = self.prior.weights(self._with_readout(latent, deviations))
         function = _function(network)
+        if isinstance(self.likelihood, KnownNoise):
+            y, noise = jnp.split(y, 2, axis=1)
+        else:
+            noise = self._noise(network, X, y.shape[1])
         scales, targets = function.readout, y.shape[1]
-        noise = self._noise(network, X, targets)
         precision = 1 / noise if row_weights is None else jnp.sqrt(row_weights)[:, None] / noise
         counted = jnp.log(noise) if row_weights is None else row_weights[:, None] * jnp.log(noise)
         hidden = jax.vmap(function.features)(X) * _gain(scales)
