@@ -88,7 +88,7 @@ def test_quantiles_and_probabilities_are_of_the_distribution_that_intervals_are_
     np.testing.assert_allclose(found["probability_below_10000"], 1)
     file = open_model(fitted)
     inputs = file.inputs(table())
-    expected = file.model.predict_probability(inputs, above=120, below=160)
+    expected = file.model.predict_probability(inputs, above=120.0, below=160.0)
     np.testing.assert_allclose(found["probability_120_to_160"], expected, atol=1e-6)
     draws = file.model.predict_distribution(inputs)
     samples = np.concatenate([draws.sample(goodprior_key(i)) for i in range(500)])[..., 0]
@@ -245,7 +245,7 @@ def test_several_targets_have_their_names_first_and_can_be_chosen(two_targets, f
     assert done.exit_code == 0, done.output
     found = pd.read_csv("predictions.csv")
     assert [n for n in found.columns if n.startswith("y_")] == []
-    expected = file.model.predict_probability(file.inputs(table()), below=-140)[:, 1]
+    expected = file.model.predict_probability(file.inputs(table()), below=-140.0)[:, 1]
     np.testing.assert_allclose(found["z_probability_below_-140"], expected, atol=1e-6)
 
 

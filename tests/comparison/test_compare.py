@@ -111,7 +111,7 @@ def test_classes_are_scored_by_log_loss_accuracy_and_calibration():
     assert found.task == "classification"
 
 
-class Restless(BaseEstimator, RegressorMixin):
+class Restless(RegressorMixin, BaseEstimator):
     """Predicts perfectly, with chains that did not converge."""
 
     def __init__(self, rhat=1.5, kind="bad"):
@@ -225,9 +225,10 @@ def test_the_budget_ends_it_and_is_shared(monkeypatch):
         ({"models": {"a": LINE, "b": LogisticRegression()}}, "all for numbers or all for classes"),
         ({"models": {"gp-ard": LINE}, "peers": True}, "must not be called as the references are"),
         ({"models": {"a": BNNRegressor(chains=0)}}, "a: chains must be a whole number"),
+        ({"models": {"a": BNNRegressor(belief="wild")}}, "a: belief must be one of"),
         ({"folds": 1}, "folds must be a whole number of at least 2"),
         ({"folds": 61}, "folds must be at most the number of rows, 60"),
-        ({"budget": 0}, "budget must be"),
+        ({"budget": 0.0}, "budget must be"),
         ({"y": Y[:-1]}, "X and y must have as many rows: 60 and 59"),
         ({"y": np.where(np.arange(60) < 2, "rare", "usual"), "models": {"a": DummyClassifier()}},
          "class rare has 2 rows, fewer than the 3 folds"),
@@ -281,7 +282,7 @@ def test_networks_are_compared_with_each_other(monkeypatch):
     assert 0.5 < found.table.loc["fg", "accuracy"] <= 1
 
 
-class Flat(BaseEstimator, ClassifierMixin):
+class Flat(ClassifierMixin, BaseEstimator):
     """Never right about the second class, and sure of it."""
 
     def fit(self, X, y):

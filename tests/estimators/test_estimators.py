@@ -60,9 +60,9 @@ def test_all_figures_of_a_prediction_are_of_one_distribution(regressor):
     np.testing.assert_allclose(np.asarray(distribution.std)[:, 0], std)
     low, high = regressor.predict_interval(rows, 0.9)
     np.testing.assert_allclose(regressor.predict_quantiles(rows, [0.05, 0.95]), [low, high])
-    above = [regressor.predict_probability(rows[i : i + 1], above=high[i]) for i in range(5)]
+    above = [regressor.predict_probability(rows[i : i + 1], above=float(high[i])) for i in range(5)]
     np.testing.assert_allclose(above, 0.05, atol=1e-3)
-    share = regressor.predict_probability(rows, above=50, of="function")
+    share = regressor.predict_probability(rows, above=50.0, of="function")
     draws = regressor.sample_functions(rows, n=30)  # all there are
     np.testing.assert_allclose(share, (draws > 50).mean(axis=0))
     with pytest.raises(ValueError, match="say which event is meant"):

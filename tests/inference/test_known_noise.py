@@ -12,7 +12,7 @@ from goodprior.networks import MLP
 from goodprior.priors import GaussianPrior
 
 RNG = np.random.default_rng(0)
-X = RNG.normal(size=(7, 2)).astype(np.float32)
+X = jnp.asarray(RNG.normal(size=(7, 2)), jnp.float32)
 Y = RNG.normal(size=(7, 1)).astype(np.float32)
 NOISE = RNG.uniform(0.2, 2.0, size=(7, 1)).astype(np.float32)
 BOTH = jnp.asarray(np.concatenate([Y, NOISE], axis=1))

@@ -109,7 +109,7 @@ def _known(column: "Column", mean: Any, low: Any, high: Any) -> Known:
         return Known(column, bool(mean[0] > 0.5), None, None)
     ends = float(low[0]), float(high[0])
     if column.kind == "date":
-        typical = _date(column, round(float(mean[0])))
+        typical = _date(column, float(round(float(mean[0]))))
         return Known(column, typical, *(_date(column, end) for end in ends))
     return Known(column, float(mean[0]), *ends)
 

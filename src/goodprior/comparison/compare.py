@@ -12,9 +12,11 @@ import pandas as pd
 from sklearn.base import clone, is_classifier
 
 from goodprior import checks, storage
+from goodprior.beliefs.spec import parse_belief
 from goodprior.comparison.folds import SCORES, Fold, Interrupted, make_folds, score_fold
 from goodprior.comparison.references import Task, reference_models
 from goodprior.comparison.result import ModelComparison
+from goodprior.data.scaling import Scaling
 from goodprior.devices import keep_compiled_programs, use_all_cores
 from goodprior.progress import tracking
 
@@ -81,7 +83,7 @@ def compare_models(
     task = _task(models)
     X, targets = _rows(X, y, task)
     for name, model in models.items():
-        _check_settings(name, model)
+        _check_settings(name, model, X, targets)
     if budget is not None:
         checks.positive("budget", budget)
     parts = make_folds(np.asarray(y), task, folds, random_state)
@@ -228,13 +230,28 @@ def _rows(X: Any, y: Any, task: Task) -> tuple[Any, np.ndarray]:
     return X, targets.astype(np.float64) if numbers.shape[1] > 1 else targets.astype(float).ravel()
 
 
-def _check_settings(name: str, model: Any) -> None:
+def _check_settings(name: str, model: Any, X: Any, y: np.ndarray) -> None:
+    """Refuse settings and beliefs of our own estimators that make no sense, before any fit."""
     if not hasattr(model, "check_settings"):
         return
     try:
         model.check_settings()
+        if isinstance(model.belief, str | dict | list) and model.belief != "fit":
+            _check_belief(model, X, y)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
+
+
+def _check_belief(model: Any, X: Any, y: np.ndarray) -> None:
+    names = [str(c) for c in getattr(X, "columns", [f"column {i}" for i in range(np.shape(X)[-1])])]
+    try:
+        numbers = np.asarray(X, np.float64)
+    except (TypeError, ValueError):
+        return  # text or dates: what columns there will be, only the fit knows
+    if numbers.ndim == 2 and np.isfinite(numbers).all():
+        scaling = Scaling.fit(numbers, y if model.TASK == "regression" else None)
+        outputs = y[0].size if model.TASK == "regression" else max(1, int(y.max()))
+        parse_belief(model.belief, scaling, names, task=model.TASK, outputs=outputs)
 
 
 def _with_budget(model: Any, seconds: float) -> Any:

@@ -74,7 +74,7 @@ def paired_difference(
     --------
     >>> scores = pd.DataFrame({"model": ["a", "a", "b", "b"], "fold": [1, 2, 1, 2],
     ...                        "nll": [1.0, 2.0, 1.5, 2.7]})
-    >>> paired_difference(scores, "nll", "a", "b", 2).mean.round(2)
+    >>> round(paired_difference(scores, "nll", "a", "b", 2).mean, 2)
     0.6
     """
     wide = scores.pivot_table(index="fold", columns="model", values=score)

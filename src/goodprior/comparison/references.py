@@ -6,6 +6,7 @@ by the same metrics.
 
 from typing import Any, Literal
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 from sklearn.base import BaseEstimator, clone
@@ -185,15 +186,16 @@ def gaussian(mean: Any, std: Any) -> Prediction:
     """One Gaussian for each row and target, as a mixture of one component."""
     mean, std = (np.asarray(v, np.float64).reshape(len(v), -1) for v in (mean, std))
     origin = mean.mean(axis=0)
-    location = np.asarray(mean - origin, np.float32)[None]
-    scale = np.asarray(np.maximum(std, 1e-12), np.float32)[None]
+    location = jnp.asarray(mean - origin, jnp.float32)[None]
+    scale = jnp.asarray(np.maximum(std, 1e-12), jnp.float32)[None]
     return Prediction(location, scale, None, origin)
 
 
 def class_prediction(probabilities: Any) -> ClassPrediction:
     """Probabilities of classes as a mixture of one component."""
     found = np.maximum(np.asarray(probabilities, np.float64), LEAST)
-    return ClassPrediction(np.log(found / found.sum(axis=1, keepdims=True))[None].astype("f4"))
+    logarithms = np.log(found / found.sum(axis=1, keepdims=True))
+    return ClassPrediction(jnp.asarray(logarithms, jnp.float32)[None])
 
 
 def _some_of_all(

@@ -42,7 +42,7 @@ class ModelComparison:
     ...     "coverage_95": 0.95, "seconds": 1.0, "rhat": None, "sampled": False, "stopped": None,
     ...     "problem": None})
     >>> found = ModelComparison(scores, "regression", ("a", "b"), (), 2, 100, ())
-    >>> found.best, found.table.loc["a", "rmse"]
+    >>> found.best, float(found.table.loc["a", "rmse"])
     ('a', 1.1)
     >>> print(found.recommendation.splitlines()[0])
     Take a: NLL 1.45 per row, the lowest, and no interval of a difference covers 0.
@@ -146,7 +146,8 @@ class ModelComparison:
         }
 
     def __str__(self) -> str:
-        shown = self.table.map(_cell)
+        shown = self.table.assign(rhat=self.table["rhat"].map("{:.2f}".format)).map(_cell)
+        shown["rhat"] = shown["rhat"].replace("nan", "")
         return "\n".join([shown.to_string(), *self.notes, "", self.recommendation])
 
     def _converged(self, name: str) -> str:

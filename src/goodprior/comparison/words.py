@@ -106,4 +106,6 @@ def _coverage(comparison: "ModelComparison") -> list[str]:
     if abs(share - 0.95) <= max(CLOSE, 2 * error):
         return []
     how = "narrow" if share < 0.95 else "wide"
-    return [f"The 95 % intervals of {best} held {share:.0%} of new rows: they are too {how}."]
+    return [
+        f"The 95 % intervals of {best} held {100 * share:.0f} % of new rows: they are too {how}."
+    ]

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
@@ -76,10 +77,6 @@ def with_noise_of_rows(prediction: Prediction, likelihood: Any, noise_std: Any) 
             "out, or give noise_std to fit"
         )
     _, rows, targets = prediction.location.shape
-    scale = np.asarray(noise_table(noise_std, rows, targets), np.float32)
-    return Prediction(
-        prediction.location,
-        np.broadcast_to(scale, prediction.location.shape),
-        None,
-        prediction.origin,
-    )
+    scale = jnp.asarray(noise_table(noise_std, rows, targets), jnp.float32)
+    scale = jnp.broadcast_to(scale, prediction.location.shape)
+    return Prediction(prediction.location, scale, None, prediction.origin)
