@@ -1,7 +1,7 @@
 """`goodprior predict`: predictions of a model file for the rows of a table, or on a grid."""
 
-from collections.abc import Iterator
-from contextlib import nullcontext
+from collections.abc import Generator
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,7 +85,7 @@ def predict(
 
 def _on_grid(
     file: "ModelFile", grid: list[str], at: list[str], asked: "Asked"
-) -> "Iterator[tuple[pd.DataFrame, Columns]]":
+) -> "Generator[tuple[pd.DataFrame, Columns], None, None]":
     """Rows on a grid and what is predicted for them, one block after another."""
     from goodprior.commands.grid import describe_fixed, grid_rows
     from goodprior.commands.predictions import predictions
@@ -100,27 +100,28 @@ def _on_grid(
 
 def _in_blocks(
     file: "ModelFile", data: Path, asked: "Asked", rows: int | None
-) -> "Iterator[tuple[pd.DataFrame, Columns]]":
+) -> "Generator[tuple[pd.DataFrame, Columns], None, None]":
     """Rows as they are written and what is predicted for them, one block after another."""
     from goodprior.commands.predictions import predictions
     from goodprior.data.table.stream import ROWS, read_blocks
     from goodprior.progress import tracking
 
-    blocks, done = read_blocks(data, rows or ROWS), 0
-    block = next(blocks)
-    if file.noise_column is not None and file.noise_column not in block.frame.columns:
-        typer.echo(
-            f"{data} has no {file.noise_column}: the noise of its rows is taken to be the root "
-            "mean square of that in training",
-            err=True,
-        )
-    with tracking("predicting", quiet=block.only) as track:
-        while block is not None:
-            inputs, noise = file.inputs(block.frame), file.known_noise(block.frame)
-            yield block.text, predictions(file.model, inputs, file.targets, asked, noise)
-            done += len(block.frame)
-            track(block.read, block.size, f"bytes, {done} rows")
-            block = next(blocks, None)
+    done = 0
+    with closing(read_blocks(data, rows or ROWS)) as blocks:
+        block = next(blocks)
+        if file.noise_column is not None and file.noise_column not in block.frame.columns:
+            typer.echo(
+                f"{data} has no {file.noise_column}: the noise of its rows is taken to be the root "
+                "mean square of that in training",
+                err=True,
+            )
+        with tracking("predicting", quiet=block.only) as track:
+            while block is not None:
+                inputs, noise = file.inputs(block.frame), file.known_noise(block.frame)
+                yield block.text, predictions(file.model, inputs, file.targets, asked, noise)
+                done += len(block.frame)
+                track(block.read, block.size, f"bytes, {done} rows")
+                block = next(blocks, None)
 
 
 @dataclass
@@ -145,13 +146,13 @@ class _Written:
 
 
 def _write(
-    path: Path | None, parts: "Iterator[tuple[pd.DataFrame, Columns]]", *, keep: bool
+    path: Path | None, parts: "Generator[tuple[pd.DataFrame, Columns], None, None]", *, keep: bool
 ) -> _Written:
     """Write rows and predictions block after block; the file as a whole or not at all."""
     from goodprior.storage import replacing_file
 
     done = _Written()
-    with nullcontext() if path is None else replacing_file(path) as stream:
+    with closing(parts), nullcontext() if path is None else replacing_file(path) as stream:
         for rows, found in parts:
             if stream is not None and path is not None:
                 stream.write(table_text(path, rows, found, header=done.rows == 0))

@@ -58,6 +58,7 @@ def test_blocks_are_read_when_they_are_asked_for(table, monkeypatch):
     for i in range(3):
         assert len(calls) == 2 * i
         next(blocks)
+    assert next(blocks, None) is None
 
 
 def test_memory_does_not_grow_with_the_table(tmp_path):

@@ -3,7 +3,7 @@
 import gzip
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,7 +40,9 @@ class Block(NamedTuple):
     only: bool
 
 
-def read_blocks(path: str | os.PathLike[str], rows: int = ROWS, **settings: Any) -> Iterator[Block]:
+def read_blocks(
+    path: str | os.PathLike[str], rows: int = ROWS, **settings: Any
+) -> Generator[Block, None, None]:
     """The rows of a table in blocks, of which one is in memory at a time.
 
     Blocks are read as `read_table` reads tables; their index is the line in the whole file. Files
