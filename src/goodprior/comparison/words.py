@@ -29,7 +29,10 @@ def recommend(comparison: "ModelComparison") -> str:
 def _best(comparison: "ModelComparison") -> list[str]:
     trusted, score = comparison.trusted, NAMES[comparison.task]
     if not trusted:
-        return ["Nothing is recommended: no setting has a fold whose figures can be trusted."]
+        return [
+            "Nothing is recommended: no setting converged in all folds that it was fitted to, so "
+            "the order of the table is provisional."
+        ]
     table = comparison.table
     best = comparison.best
     assert best is not None
@@ -41,10 +44,10 @@ def _best(comparison: "ModelComparison") -> list[str]:
     worse = [d for d in differences if d.decided]
     if close:
         names = " and ".join([best, *(d.second for d in close)])
-        lines = [
-            f"Undecided between {names}: {best} has the lowest {lowest}, but intervals of the "
-            "difference cover 0."
-        ]
+        but = "intervals of the difference cover 0"
+        if len(comparison.shared_folds) < 2:
+            but = "one fold cannot say whether that is chance"
+        lines = [f"Undecided between {names}: {best} has the lowest {lowest}, but {but}."]
         lines += [f"  {d.second}: {d}" for d in close]
         quickest = min([best, *(d.second for d in close)], key=lambda n: table.loc[n, "seconds"])
         lines.append(
@@ -90,10 +93,10 @@ def _references(comparison: "ModelComparison") -> list[str]:
         difference = comparison.difference(best, name)
         if difference.folds == 0:
             continue
-        verdict = "undecided"
+        verdict = "perhaps as good as"
         if difference.decided:
-            verdict = "worse" if difference.mean > 0 else "better"
-        lines.append(f"Reference {name}, {verdict} than {best}: {score} {difference}")
+            verdict = "worse than" if difference.mean > 0 else "better than"
+        lines.append(f"Reference {name}, {verdict} {best}: {score} {difference}")
     return lines
 
 
