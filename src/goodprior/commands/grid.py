@@ -175,8 +175,8 @@ def _dates(each: Known, low: Any, high: Any, points: int) -> list[str]:
     if not first < last:
         raise ValueError(f"--grid: {each.column.name} must go up, and goes from {low} to {high}")
     days = np.linspace(first, last, points)
-    if last - first >= points - 1:
-        days = np.unique(days.round())  # whole days where there are enough of them
+    if first.is_integer() and last.is_integer():
+        days = np.unique(days.round())  # whole days, of which there may be fewer than points
     return [_date(each.column, day) for day in days.tolist()]
 
 
@@ -184,15 +184,17 @@ def _days(each: Known, value: Any) -> float:
     """A date in days since the column's first one."""
     import pandas as pd
 
-    from goodprior.data.table import parse
+    from goodprior.data.table.encode import Columns
+    from goodprior.data.table.errors import TableError
 
-    format = each.column.format or "ISO8601"
-    found = parse.dates(pd.Series([str(value)], dtype=object), format).iloc[0]
-    if pd.isna(found):
+    name = each.column.name
+    try:
+        cell = pd.DataFrame({name: [str(value)]}, dtype=object)
+        return float(Columns((each.column,)).matrix(cell)[0, 0])
+    except TableError:
         raise ValueError(
-            f"{each.column.name} must be a date as in training, such as {each.typical}; got {value}"
-        )
-    return (found - pd.Timestamp(each.column.origin)) / pd.Timedelta(days=1)
+            f"{name} must be a date as in training, such as {each.typical}; got {value}"
+        ) from None
 
 
 def _value(each: Known, text: Any) -> Any:
