@@ -239,24 +239,6 @@ def test_curves_are_read_from_the_file_that_the_belief_names(folder):
     assert found == {"belief": ["trend", {"curves": table}]}
 
 
-class TwoTargets:
-    TASK = "regression"
-
-    def predict(self, X, return_std):
-        assert return_std
-        return np.array([[1.0, 10.0]]), np.array([[2.0, 20.0]])
-
-    def predict_interval(self, X, level):
-        return np.array([[-level, 0.0]]), np.array([[level, 50.0]])
-
-
-def test_several_targets_have_their_names_first():
-    found = predict.predictions(TwoTargets(), pd.DataFrame({"x": [0.0]}), ["y", "z"], 0.9)
-    numbers = {name: values.tolist() for name, values in found.items()}
-    first = {"y_mean": [1.0], "y_std": [2.0], "y_low": [-0.9], "y_high": [0.9]}
-    assert numbers == first | {"z_mean": [10.0], "z_std": [20.0], "z_low": [0.0], "z_high": [50.0]}
-
-
 def test_gaps_are_filled_when_asked_and_row_numbers_are_pointed_out(folder):
     frame = table()[["size", "y"]].assign(row=range(1, ROWS + 1))
     frame.loc[2, "size"] = np.nan

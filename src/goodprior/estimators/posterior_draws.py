@@ -212,7 +212,8 @@ class PosteriorDraws:
         """The log density of each row under each draw, on the targets' own scale."""
         posterior = self.posterior_
         likelihood = posterior.likelihood
-        targets = likelihood.targets(self.scaling_.targets(y) if self.TASK == "regression" else y)
+        scaling = self.scaling_ if self.TASK == "regression" else None
+        targets = likelihood.scaled_targets(y, scaling)
         each = jax.vmap(jax.vmap(likelihood.log_prob), in_axes=(0, None))
         values = np.asarray(each(posterior.functions(X), targets), np.float64)
         if self.TASK == "regression":
