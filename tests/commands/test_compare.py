@@ -31,7 +31,7 @@ def _small_and_fast(monkeypatch, tmp_path):
 FITTED = []
 
 
-def fake_fit(self, X, y, sample_weight=None, checkpoint=None):
+def fake_fit(self, X, y, sample_weight=None, *, noise_std=None, checkpoint=None):
     FITTED.append(self.get_params(deep=False) | {"columns": list(X.columns)})
     self.mean_ = np.mean(y) + (0.0 if self.prior == "gpi-h" else 1000.0)
     return self
@@ -66,7 +66,8 @@ def test_priors_are_compared_on_the_same_folds_with_a_recommendation(fakes):
     assert "gpi-g is worse: " in done.stdout
     assert "comparing" in done.stderr
     assert [found["prior"] for found in FITTED] == ["gpi-g", "gpi-h"] * 3
-    assert FITTED[0]["columns"] == ["size", "colour=a", "colour=b"]
+    assert FITTED[0]["columns"] == ["size", "colour"]
+    assert FITTED[0]["encode"] is True
 
 
 def test_all_combinations_are_named_by_what_varies(fakes):

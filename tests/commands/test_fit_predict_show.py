@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import goodprior
 from goodprior import cli
-from goodprior.commands import fit, predict, show
+from goodprior.commands import fit, model_settings, predict, show
 from goodprior.commands.fit_summary import loo_text, next_steps, summary_text
 from goodprior.commands.model_file import open_model
 from goodprior.commands.model_summary import pareto_warning
@@ -35,6 +35,7 @@ from goodprior.storage import file_format
 TINY = {"hidden": (4,), "chains": 2, "draws": 13}
 SAMPLER = SGHMC(0.02, 0.02, gradient_noise="none", burn_in=20, thinning=10, batch_size=None)
 TINY_METHODS = {
+    "auto": lambda: Sampled.by(SAMPLER, start="prior"),
     "sghmc": lambda: Sampled.by(SAMPLER, start="prior"),
     "ensemble": lambda: Ensemble(members=2, epochs=50),
 }
@@ -45,7 +46,7 @@ DROP = ("--drop", "z", "--drop", "kind", "--drop", "code")
 @pytest.fixture(scope="module", autouse=True)
 def _small_and_fast():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fit, "QUICK", TINY)
+        patch.setattr(model_settings, "QUICK", TINY)
         for name, method in TINY_METHODS.items():
             patch.setitem(registry.METHODS, name, method)
         for command in (fit, predict, show):

@@ -55,8 +55,8 @@ def _fit(path, *targets):
     drop = [] if "z" in targets else ["z"]
     found = read_training_table(path.parent / "data.csv", [*targets], drop, False, "auto")
     sampler = sghmc(burn_in=20, thinning=5)
-    model = goodprior.BNNRegressor(**TINY, method=sampler).fit(found.inputs, found.targets)
-    model.save(path, columns=found.to_dict())
+    model = goodprior.BNNRegressor(**TINY, method=sampler).fit(found.rows, found.targets)
+    model.save(path, table=found.to_dict())
     return path
 
 

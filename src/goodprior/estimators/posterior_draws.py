@@ -168,6 +168,8 @@ class PosteriorDraws:
         X, y = self._continuation.problem.X, self._continuation.problem.y
         assert y is not None
         each = self._log_likelihoods(X, y)
+        if y.ndim > 1:  # what is known of the noise is no observation
+            y = y[:, : len(self.scaling_.y_std)]
         return to_datatree(posterior, observed_data={"y": y}, log_likelihood={"y": each})
 
     def plot_posterior(self, X: Any = None, y: Any = None) -> Any:

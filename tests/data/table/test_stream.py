@@ -83,3 +83,21 @@ def test_errors_name_the_line_of_the_file(table):
     table.write_text("\n".join(lines) + "\n")
     with pytest.raises(ValueError, match=r"a\.csv cannot be .*: line 21 has 3 columns"):
         list(read_blocks(table, 10))
+
+
+def test_warnings_name_the_file_and_its_lines(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("name,n\nAnna,1\nIda,2\nJosé,3\n".encode("cp1252"))
+    with pytest.warns(UserWarning, match=r"Windows-1252: is line 4 right") as warned:
+        found = pd.concat([block.text for block in read_blocks(path, 2)])
+    assert found["name"].tolist() == ["Anna", "Ida", "José"]
+    assert str(warned[0].message).startswith(f"{path} is not UTF-8")
+
+
+def test_commas_are_decimal_in_later_blocks_where_they_were_in_earlier_ones(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("n;m\n1,5;1\n2;2\n1,234;3\n")
+    with pytest.warns(UserWarning, match="'1,234', which was read as 1.234"):
+        blocks = list(read_blocks(path, 2))
+    assert [block.frame["n"].tolist() for block in blocks] == [[1.5, 2.0], [1.234]]
+    assert [block.text.attrs for block in blocks] == [{"decimal": ","}] * 2
