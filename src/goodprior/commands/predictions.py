@@ -78,8 +78,12 @@ def parse_asked(
     for event in events:
         thresholds(*event)
     wanted = (word.strip() for text in targets or [] for word in text.split(","))
-    parts = (tuple(dict.fromkeys(part)) for part in (levels, events, wanted))
-    return Asked(level, *parts)
+    return Asked(
+        level,
+        tuple(dict.fromkeys(levels)),
+        tuple(dict.fromkeys(events)),
+        tuple(dict.fromkeys(wanted)),
+    )
 
 
 def _numbers(option: str, text: str, example: str) -> list[float]:

@@ -65,7 +65,8 @@ class Process(BaseEstimator):
     """
 
     def __init__(self, task: Task = "regression", most_rows: int = 500, random_state: int = 0):
-        self.task, self.most_rows, self.random_state = task, most_rows, random_state
+        self.task: Task = task
+        self.most_rows, self.random_state = most_rows, random_state
 
     def fit(self, X: Any, y: Any) -> "Process":
         """Fit the process to the rows, or to some of them."""
