@@ -67,6 +67,7 @@ def read_training_table(
     import pandas as pd
 
     from goodprior.data.table.encode import Columns
+    from goodprior.data.table.errors import refuse_absent
     from goodprior.data.table.read import read_table
     from goodprior.data.table.targets import target_values
 
@@ -77,6 +78,7 @@ def read_training_table(
     if same:
         raise ValueError(f"{', '.join(same)}: the same value in every row, nothing to predict")
     known = [] if noise_column is None else [noise_column]
+    refuse_absent(known, frame)
     columns, matrix = Columns.fit_transform(
         frame, target=names, impute=impute, drop=[*drop, *known]
     )
