@@ -53,7 +53,11 @@ MODULES = {
     ),
     "inference/collapsed.py": ("inference/test_collapsed.py",),
     "evaluation/metrics.py": ("evaluation/test_metrics.py",),
-    "baselines/evidence.py": ("baselines/test_laplace.py", "baselines/test_curvature.py"),
+    "baselines/evidence.py": (
+        "baselines/test_evidence.py",
+        "baselines/test_laplace.py",
+        "baselines/test_curvature.py",
+    ),
 }
 
 
@@ -76,8 +80,8 @@ def drawn(source: str, count: int, seed: int) -> list[Mutation]:
 class Runner:
     """A copy of sources and tests in a folder, and a worker that runs tests in it."""
 
-    def __init__(self, tree: Path, compiled: Path, timeout: int):
-        self.tree, self.timeout = tree, timeout
+    def __init__(self, tree: Path, compiled: Path, timeout: int, files: int):
+        self.tree, self.timeout, self.files = tree, timeout, files
         for part in ("src", "tests"):
             skip = shutil.ignore_patterns("__pycache__")
             shutil.copytree(ROOT / part, tree / part, ignore=skip)
@@ -115,7 +119,7 @@ class Runner:
     def _worker(self, module: str, sources: list) -> Iterator[dict]:
         asked = {
             "path": str(self.tree / "src" / "goodprior" / module),
-            "tests": [f"tests/{name}" for name in MODULES[module]],
+            "tests": [f"tests/{name}" for name in MODULES[module][: self.files]],
             "sources": sources,
             "timeout": self.timeout,
         }
@@ -155,12 +159,13 @@ def main() -> None:
     parser.add_argument("--again", choices=["survived", "killed"], help="run these once more")
     parser.add_argument("--timeout", type=int, default=150, help="processor seconds for a fault")
     parser.add_argument("--compiled", type=Path, help="folder that keeps compiled programs")
+    parser.add_argument("--files", type=int, default=9, help="test files of each module, at most")
     parser.add_argument("--table", type=Path, default=TABLE)
     asked = parser.parse_args()
     left = asked.most
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
-        runner = Runner(tree, asked.compiled or tree / "compiled", asked.timeout)
+        runner = Runner(tree, asked.compiled or tree / "compiled", asked.timeout, asked.files)
         for module in asked.modules:
             table = read_table(asked.table)
             rows = table[table.module == module]

@@ -106,10 +106,12 @@ def test_determinant_covariance_and_draws_belong_to_one_matrix(form):
     jacobian = np.asarray(flat_jacobian(architecture, flat, data.X[:3]), np.float64)
     with jax.enable_x64(True):
         log_det = curvature.log_det(precisions, 1.7)
+        of_eigenvalues = curvature.spectrum(precisions).log_det(precisions, 1.7)
         covariance = curvature.covariance(jacobian, precisions)
         noise = jax.random.normal(jax.random.key(0), (20_000, architecture.size))
         draws = np.asarray(curvature.sample(noise, precisions))
     assert log_det == pytest.approx(np.linalg.slogdet(1.7 * matrix + diagonal)[1])
+    assert of_eigenvalues == pytest.approx(float(log_det), rel=1e-6)
     np.testing.assert_allclose(covariance, jacobian @ inverse @ np.swapaxes(jacobian, 1, 2))
     assert_covariance(draws[:, [0, 5, 9, -1]], inverse[np.ix_([0, 5, 9, -1], [0, 5, 9, -1])])
 

@@ -93,6 +93,19 @@ def test_the_penalty_holds_the_gradient_at_one():
         np.testing.assert_allclose(loss, 7.0 * (grad - 1) ** 2, atol=1e-4)
 
 
+def test_of_several_outputs_the_loss_is_summed():
+    metric = Wasserstein(penalty=7.0)
+    direction = jnp.array([[0.6, 0.0, 0.8]])  # of length one: nothing is paid for it
+    linear = eqx.nn.MLP(POINTS, "scalar", 1, 0, use_final_bias=False, key=jax.random.key(0))
+    critic = eqx.tree_at(lambda m: m.layers[0].weight, linear, direction)
+    means = [np.einsum("p,npo->no", direction[0], s).mean(axis=0) for s in (FUNCTIONS, TARGET)]
+    loss = metric.loss(critic, jax.random.key(0), FUNCTIONS, TARGET)
+    np.testing.assert_allclose(loss, (means[0] - means[1]).sum(), atol=1e-4)
+    steep = eqx.tree_at(lambda m: m.layers[0].weight, linear, 3 * direction)
+    paid = metric.loss(steep, jax.random.key(0), FUNCTIONS, FUNCTIONS)
+    np.testing.assert_allclose(paid, 2 * 7.0 * (3 - 1) ** 2, rtol=1e-4)
+
+
 def test_the_penalty_is_paid_between_a_draw_and_its_partner():
     """The critic's gradient is one above zero and two below; only pairs across see both."""
     metric = Wasserstein(penalty=1.0)
@@ -138,3 +151,17 @@ def test_the_critic_goes_on_from_where_it_was():
 def test_only_redrawing_asks_for_a_pair_per_critic_step():
     assert Wasserstein(critic_steps=5).redraw == 0
     assert Wasserstein(critic_steps=5, redraw_functions=True).redraw == 5
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"critic_steps": 0}, "critic_steps must be a whole number of at least 1, got 0"),
+        ({"penalty": 0.0}, "penalty must be a finite number above zero, got 0.0"),
+        ({"critic_learning_rate": -1.0}, "critic_learning_rate must be a finite number above zero"),
+        ({"width": 0}, "width must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_bad_settings_are_refused(settings, message, as_users_run_it):
+    with pytest.raises(ValueError, match=message):
+        Wasserstein(**settings)

@@ -168,7 +168,7 @@ def test_around_a_posterior_fits_have_the_observed_rows_and_the_simulated(monkey
 
 
 def test_it_ends_with_what_there_is():
-    deadline, done = Deadline(None, active=False), []
+    deadline, done = Deadline(None), []
 
     def sample(problem, key, hooks):
         done.append(key)
@@ -186,7 +186,7 @@ def test_it_ends_with_what_there_is():
 
 
 def test_without_a_finished_simulation_there_is_nothing_to_say():
-    spent = Hooks(deadline=Deadline(-1.0, active=False))
+    spent = Hooks(deadline=Deadline(-1.0))
     with pytest.raises(StopSampling, match="not one simulation was finished: its budget"):
         calibrate(problem(prior=LINE), TINY, **OPTIONS | {"hooks": spent})
 

@@ -1,11 +1,12 @@
 """What can happen to a checkpoint folder while a fit is at work in it."""
 
 import errno
-import multiprocessing
 import os
 import pickle
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -68,30 +69,27 @@ def test_the_draws_are_those_of_a_fit_without_a_checkpoint(tmp_path, monkeypatch
     np.testing.assert_array_equal(found.predict(X), BNNRegressor(**BRIEF).fit(X, Y).predict(X))
 
 
-def _hold(folder, begun, done):
-    with Checkpoint(folder).held():
-        begun.set()
-        done.wait(30)
+HOLD = """
+import fcntl, sys, time
+with open(sys.argv[1], "ab") as file:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    print("held", flush=True)
+    time.sleep(60)
+"""
 
 
+@pytest.mark.skipif(os.name != "posix", reason="there are no such locks on Windows")
 def test_two_fits_do_not_share_a_folder(tmp_path):
-    spawn = multiprocessing.get_context("fork" if os.name == "posix" else "spawn")
-    begun, done = spawn.Event(), spawn.Event()
-    with warnings.catch_warnings():  # that JAX has threads: the other process does not use it
-        warnings.simplefilter("ignore")
-        other = spawn.Process(target=_hold, args=(tmp_path, begun, done))
-        other.start()
-    try:
-        assert begun.wait(30)
-        with pytest.raises(OSError, match=r"another fit is at work in .*: wait until it has ended"):
-            BNNRegressor(**BRIEF).fit(X, Y, checkpoint=tmp_path)
-        other.kill()  # a killed fit leaves the folder free
-        other.join()
-        with Checkpoint(tmp_path).held():
-            pass
-    finally:
-        done.set()
-        other.join()
+    command = [sys.executable, "-c", HOLD, str(tmp_path / "in-use")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        try:
+            with pytest.raises(OSError, match=r"another fit is at work in .*: wait until it has"):
+                BNNRegressor(**BRIEF).fit(X, Y, checkpoint=tmp_path)
+        finally:
+            other.kill()  # a killed fit leaves the folder free
+    with Checkpoint(tmp_path).held():
+        pass
 
 
 def test_a_clock_that_goes_backwards_does_no_harm(tmp_path, monkeypatch):

@@ -22,6 +22,7 @@ from goodprior.pipeline import NetworkSpec, ObservationModel, Problem, fit_prior
 from goodprior.pipeline.observation import regression_model
 from goodprior.pipeline.prior import unmatched_prior
 from goodprior.priors import HierarchicalPrior, NoiseNetworkPrior
+from goodprior.priors.learned_noise import NOISE_VARIANCE, NOISE_VARIATION
 
 KEY = jax.random.key(0)
 X = np.random.default_rng(0).normal(size=(40, 2))
@@ -97,7 +98,8 @@ def test_functions_of_an_mlp_keep_their_amplitude_beside_learned_noise(amplitude
     assert history.how == "steps"
     functions = np.asarray(prior.functions(KEY, jnp.asarray(X, jnp.float32), 1000))
     assert functions[..., 0].std() == pytest.approx(amplitude, rel=0.1)
-    assert functions[..., 1].std() == pytest.approx(2.0, rel=0.1)
+    of_noise = (NOISE_VARIANCE.variance + NOISE_VARIATION**2) ** 0.5
+    assert functions[..., 1].std() == pytest.approx(of_noise, rel=0.1)
 
 
 def test_hierarchical_priors_come_in_the_form_that_is_asked_for():

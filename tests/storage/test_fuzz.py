@@ -36,7 +36,8 @@ def fuzzed(data: bytes, count: int, seed: int):
         if what == 0:
             yield scrambled(data, chance)
         elif what == 1:
-            yield _sealed(mutated(arrays, chance, 1), payload, about)
+            changed = mutated(arrays, chance, 1)
+            yield _sealed(changed if isinstance(changed, dict) else {}, payload, about)
         elif what == 2:
             yield _sealed(arrays, scrambled(payload, chance), about)
         else:

@@ -269,10 +269,8 @@ def initial_weights(architecture: Architecture, key: PRNGKeyArray) -> PyTree:
 def check_no_gibbs(prior: Prior) -> None:
     """Refuse a prior that needs a Gibbs step, which training does not make."""
     if prior.refresh_every:
-        raise ValueError(
-            "training follows gradients, and this prior has variances that a Gibbs step resamples: "
-            "use its marginal form, prior.in_form('marginal')"
-        )
+        found = "training follows gradients, and a Gibbs step resamples variances of this prior"
+        raise ValueError(f"{found}: use its marginal form, prior.in_form('marginal')")
 
 
 def in_memory(

@@ -167,7 +167,8 @@ def run_simulations(
     hooks, numbers = hooks or Hooks(), list(numbers)
     truth, draws, failed = [], [], 0
     started = time.monotonic()
-    with hooks.tracking("calibrating") as track:
+    kept = hooks.deadline.stage("calibrating", keeps=True)
+    with hooks.tracking("calibrating") as track, kept:
         for done, number in enumerate(numbers, start=1):
             each = stage_key(jax.random.fold_in(key, number), "simulation")
             try:
@@ -213,14 +214,15 @@ class _Inner(Deadline):
     """Ends with another, but is none that a sampler would plan its run by."""
 
     def __init__(self, outer: Deadline):
-        super().__init__(None, active=False)
+        super().__init__(None)
         self.outer = outer
 
-    def look(self) -> None:
+    def look(self, *, burning_in: bool = False) -> None:
         try:
             self.outer.look()
-        finally:
-            self.reason = self.outer.reason
+        except StopSampling as stop:
+            self.reason = str(stop)
+            raise
 
 
 def _of_truth(simulator: Simulator, simulated: Simulated) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_lyapunov
 
+from goodprior.fast_normal import fast_normal
 from goodprior.inference import SGHMC
 from goodprior.inference.samplers.sghmc import State
 from tests.monte_carlo import LIMIT
@@ -145,6 +146,24 @@ def test_a_step_moves_by_the_papers_equations():
     np.testing.assert_allclose(moved.momentum, [momentum], rtol=1e-5)
     np.testing.assert_allclose(moved.position, [1.0 + momentum], rtol=1e-5)
     assert moved.square.item() == 4.0  # frozen
+
+
+@pytest.mark.parametrize("noise", ["fast", "gaussian"])
+def test_the_noise_is_the_one_that_was_asked_for(noise):
+    sampler = SGHMC(noise=noise, gradient_noise="none")
+    state = _state(CASES["exact"], jnp.zeros(5))
+    moved, _ = sampler.step(jax.random.key(3), state, None, lambda p, _: jnp.sum(0 * p))
+    normal = fast_normal if noise == "fast" else jax.random.normal
+    variance = 2 * 0.01 * 0.01**2 / 100
+    expected = np.sqrt(variance) * normal(jax.random.key(3), (5,))
+    np.testing.assert_allclose(moved.momentum, expected, rtol=1e-5)
+
+
+def test_a_short_step_runs_as_long_and_with_as_many_rows():
+    short = SGHMC(burn_in=7, thinning=9, batch_size=None).with_short_step()
+    assert (short.burn_in, short.thinning, short.batch_size) == (7, 9, None)
+    assert (short.step_size, short.friction) == (7e-4, "per-weight")
+    assert short.gradient_noise == "estimated"
 
 
 def test_burn_in_follows_the_papers_running_averages():

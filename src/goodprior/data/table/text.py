@@ -21,7 +21,11 @@ _ONE_NUMBER = re.compile(r"\s*[+-]?(\d+|\d*,\d+)\s*")
 def parse_text(
     path: Path, suffix: str, data: bytes, least_columns: int, as_text: bool, decimal: str | None
 ) -> pd.DataFrame:
-    """The table in the contents of a text file; the rest is as in `read_table`."""
+    """The table in the contents of a text file; the rest is as in `read_table`.
+
+    >>> parse_text(Path("a.csv"), ".csv", b"x;y\\n1,5;2\\n", 2, False, None).values.tolist()
+    [[1.5, 2.0]]
+    """
     text = _decode(path, data)
     try:
         if not text.strip():

@@ -29,7 +29,7 @@ SHARED = 0.7  # after so much of the adaptation all chains have the same step si
 AVERAGED = 0.85  # over what follows the step size is averaged
 FIRST_STEP = 3e-3  # in units of the square root of the dimension
 CHUNK = 20  # steps at most
-RESETTLING = 200  # steps of burn-in, where chains go on from an earlier run
+RESETTLING = 400  # steps of burn-in, where chains go on from an earlier run
 REFUSED = 1000.0  # a step with an energy error of so many times the asked one is not made
 LONGEST = 50.0  # a step counts for at most so many times the asked energy error
 
@@ -268,14 +268,16 @@ def _adapted(
 ) -> State:
     """The states after a window of so many steps, from `before` to `now` of the adaptation.
 
-    Scales are those of groups of coordinates (None: they stay).
+    Scales are those of groups of coordinates (None: they stay, as where chains go on from an
+    earlier run; then all chains have one step size from the beginning, averaged over a half).
     """
+    shared, averaged = (SHARED, AVERAGED) if groups is not None else (0.0, 0.5)
     found = states.energy / steps
-    if before > SHARED:
+    if before >= shared:
         found = found.mean()
-    longer = 1.5 if before < SHARED else 1.2
+    longer = 1.5 if before < shared else 1.2
     step_size = states.step_size * jnp.clip((asked / (found + 1e-12)) ** (1 / 6), 0.3, longer)
-    if now > SHARED:
+    if now > shared:
         step_size = jnp.full_like(step_size, jnp.exp(jnp.log(step_size).mean()))
     inverse_mass, square = states.inverse_mass, states.square
     if groups is not None and (before < 0.25 <= now or before < 0.5 <= now):
@@ -285,7 +287,7 @@ def _adapted(
         new = new / jnp.exp(jnp.mean(jnp.log(new)))  # the step size has the common factor
         inverse_mass = jnp.broadcast_to(new, square.shape)
     log_steps, counted = states.log_steps, states.counted
-    if now > AVERAGED:
+    if now > averaged:
         log_steps, counted = log_steps + jnp.log(step_size), counted + 1
     if now >= 1:
         step_size = 0.95 * jnp.exp(log_steps / counted)
