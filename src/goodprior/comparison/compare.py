@@ -275,4 +275,5 @@ def _with_budget(model: Any, seconds: float) -> Any:
     if not hasattr(model, "check_settings") or "budget" not in model.check_settings().uses:
         return model
     own = model.budget
-    return clone(model).set_params(budget=seconds if own is None else min(own, seconds))
+    limited: Any = clone(model)
+    return limited.set_params(budget=seconds if own is None else min(own, seconds))

@@ -72,4 +72,5 @@ def _plot_folds(axis: Axes, comparison: "ModelComparison", names: list[str], sco
         values = rows.loc[rows["model"] == name, score].astype(float).to_numpy()
         style = _style(comparison, name)
         axis.plot(values, np.full(len(values), at), ".", color=style["color"], alpha=0.35, ms=5)
-        axis.plot(comparison.table.loc[name, score], at, "o", **style)
+        mean: Any = comparison.table.loc[name, score]
+        axis.plot(mean, at, "o", **style)

@@ -76,7 +76,8 @@ class Process(BaseEstimator):
             rng = np.random.default_rng(self.random_state)
             chosen = _some_of_all(targets, self.most_rows, self.task, rng)
             rows, targets = rows[chosen], targets[chosen]
-        kernel = ConstantKernel() * RBF(np.ones(rows.shape[1]), (1e-2, 1e3))
+        lengthscales: Any = np.ones(rows.shape[1])
+        kernel = ConstantKernel() * RBF(lengthscales, (1e-2, 1e3))
         if self.task == "classification":
             process: Any = GaussianProcessClassifier(kernel, random_state=self.random_state)
         else:
@@ -118,7 +119,8 @@ class WithConstantNoise(BaseEstimator):
         y = np.asarray(y, np.float64)
         held_out = cross_val_predict(clone(self.estimator), X, y, cv=min(self.inner_folds, len(y)))
         self.noise_ = np.sqrt(np.mean((y - held_out) ** 2, axis=0))
-        self.model_ = clone(self.estimator).fit(X, y)
+        unfitted: Any = clone(self.estimator)
+        self.model_ = unfitted.fit(X, y)
         return self
 
     def predict_distribution(self, X: Any) -> Prediction:
@@ -135,7 +137,8 @@ class WithProbabilities(BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> "WithProbabilities":
         """Fit the classifier."""
-        self.model_ = clone(self.estimator).fit(X, y)
+        unfitted: Any = clone(self.estimator)
+        self.model_ = unfitted.fit(X, y)
         return self
 
     def predict_distribution(self, X: Any) -> ClassPrediction:

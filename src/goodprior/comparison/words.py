@@ -1,6 +1,6 @@
 """The recommendation in words: which model predicts best, and how sure that is."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def _best(comparison: "ModelComparison") -> list[str]:
             "Nothing is recommended: no setting converged in all folds that it was fitted to, so "
             "the order of the table is provisional."
         ]
-    table = comparison.table
+    table: Any = comparison.table
     best = comparison.best
     assert best is not None
     lowest = f"{score} {table.loc[best, 'nll']:.3g} per row"
@@ -101,7 +101,8 @@ def _references(comparison: "ModelComparison") -> list[str]:
 
 
 def _coverage(comparison: "ModelComparison") -> list[str]:
-    best, table = comparison.best, comparison.table
+    best = comparison.best
+    table: Any = comparison.table
     if best is None or "coverage_95" not in table:
         return []
     share = float(table.loc[best, "coverage_95"])
