@@ -31,7 +31,9 @@ def quick_in_words(method: "MethodName") -> str:
     hidden = BNNRegressor().hidden or "chosen for the belief"
     usual = {"hidden": hidden, "chains": full.chains, "draws": full.draws}
     return ", ".join(
-        f"{name} {value} instead of {usual[name]}" for name, value in quick_settings(method).items()
+        f"{name} {value} instead of {usual[name]}"
+        for name, value in quick_settings(method).items()
+        if value != usual[name]
     )
 
 
