@@ -5,6 +5,7 @@ from pathlib import Path
 
 ROOMS = {
     "estimators": "Estimators for scikit-learn, and reading and writing their model files.",
+    "comparison": "Several estimators on the same folds, with a recommendation.",
     "beliefs": "Distributions over functions, kernels, and where functions are compared.",
     "distributions": "Distributions of positive numbers, such as uncertain lengthscales.",
     "networks": "Layers and networks; any equinox module is a network, too.",

@@ -27,6 +27,7 @@ ORDER = [
     "plots",
     "html",
     "estimators",
+    "comparison",
     "demos",
     "studies",
     "studio",

@@ -2,7 +2,7 @@
 
 The subpackages, in the order in which data flows: `networks`, `data`, `beliefs`, `priors`,
 `matching`, `inference`, `evaluation`, `baselines`, `storage`, `pipeline`, `plots`, `estimators`,
-`demos`, `studies`, `studio`, `commands`.
+`comparison`, `demos`, `studies`, `studio`, `commands`.
 """
 
 from importlib import import_module
@@ -74,6 +74,7 @@ _ROOMS = {
         "ClassPrediction",
         "Gaussian",
         "Heteroscedastic",
+        "KnownNoise",
         "Likelihood",
         "Posterior",
         "Prediction",
@@ -116,6 +117,7 @@ _ROOMS = {
     ),
     "devices": ("use_all_cores",),
     "estimators": ("BNNClassifier", "BNNRegressor", "load", "save"),
+    "comparison": ("ModelComparison", "compare_models"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -124,6 +126,7 @@ __all__ = [*_ROOM_OF, "__version__"]  # pyright: ignore[reportUnsupportedDunderA
 if TYPE_CHECKING:
     from goodprior.baselines import *  # noqa: F403
     from goodprior.beliefs import *  # noqa: F403
+    from goodprior.comparison import *  # noqa: F403
     from goodprior.data import *  # noqa: F403
     from goodprior.devices import *  # noqa: F403
     from goodprior.distributions import *  # noqa: F403

@@ -3,6 +3,7 @@
 import typer
 
 from goodprior.commands.calibrate import calibrate
+from goodprior.commands.compare import compare
 from goodprior.commands.demo import demo
 from goodprior.commands.fit import fit
 from goodprior.commands.predict import predict
@@ -15,7 +16,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (fit, predict, show, calibrate, demo, studio):
+for command in (fit, predict, show, compare, calibrate, demo, studio):
     app.command()(command)
 app.add_typer(study, name="study")
 

@@ -35,8 +35,8 @@ def folder(tmp_path_factory):
     frame.drop(columns="y").to_csv(folder / "inputs.csv", index=False)
     table = read_training_table(folder / "data.csv", ["y"], [], False, "auto")
     settings = {"hidden": (3,), "method": SAMPLER, "chains": 2, "draws": 4, "random_state": 0}
-    model = BNNRegressor("fg", noise_variance=0.1, **settings).fit(table.inputs, table.targets)
-    model.save(folder / "model.safetensors", columns=table.to_dict())
+    model = BNNRegressor("fg", noise_variance=0.1, **settings).fit(table.rows, table.targets)
+    model.save(folder / "model.safetensors", table=table.to_dict())
     return folder
 
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import goodprior
 from goodprior import cli
-from goodprior.commands import fit, predict, show
+from goodprior.commands import fit, model_settings, predict, show
 from goodprior.commands.fit_summary import loo_text, next_steps, summary_text
 from goodprior.commands.model_file import open_model
 from goodprior.commands.model_summary import pareto_warning
@@ -35,6 +35,7 @@ from goodprior.storage import file_format
 TINY = {"hidden": (4,), "chains": 2, "draws": 13}
 SAMPLER = SGHMC(0.02, 0.02, gradient_noise="none", burn_in=20, thinning=10, batch_size=None)
 TINY_METHODS = {
+    "auto": lambda: Sampled.by(SAMPLER, start="prior"),
     "sghmc": lambda: Sampled.by(SAMPLER, start="prior"),
     "ensemble": lambda: Ensemble(members=2, epochs=50),
 }
@@ -45,7 +46,7 @@ DROP = ("--drop", "z", "--drop", "kind", "--drop", "code")
 @pytest.fixture(scope="module", autouse=True)
 def _small_and_fast():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fit, "QUICK", TINY)
+        patch.setattr(model_settings, "QUICK", TINY)
         for name, method in TINY_METHODS.items():
             patch.setitem(registry.METHODS, name, method)
         for command in (fit, predict, show):
@@ -239,24 +240,6 @@ def test_curves_are_read_from_the_file_that_the_belief_names(folder):
     assert found == {"belief": ["trend", {"curves": table}]}
 
 
-class TwoTargets:
-    TASK = "regression"
-
-    def predict(self, X, return_std):
-        assert return_std
-        return np.array([[1.0, 10.0]]), np.array([[2.0, 20.0]])
-
-    def predict_interval(self, X, level):
-        return np.array([[-level, 0.0]]), np.array([[level, 50.0]])
-
-
-def test_several_targets_have_their_names_first():
-    found = predict.predictions(TwoTargets(), pd.DataFrame({"x": [0.0]}), ["y", "z"], 0.9)
-    numbers = {name: values.tolist() for name, values in found.items()}
-    first = {"y_mean": [1.0], "y_std": [2.0], "y_low": [-0.9], "y_high": [0.9]}
-    assert numbers == first | {"z_mean": [10.0], "z_std": [20.0], "z_low": [0.0], "z_high": [50.0]}
-
-
 def test_gaps_are_filled_when_asked_and_row_numbers_are_pointed_out(folder):
     frame = table()[["size", "y"]].assign(row=range(1, ROWS + 1))
     frame.loc[2, "size"] = np.nan
@@ -297,7 +280,6 @@ def test_gaps_are_filled_when_asked_and_row_numbers_are_pointed_out(folder):
         (["--target", "size", "--noise", "0"], "--noise"),
         (["--target", "size", "--hidden", "fifty"], "must be widths of layers such as 50,50"),
         (["--target", "size", "--activation", "wild"], "activation must be one of"),
-        (["--target", "size", "--likelihood", "student-t"], "needs a noise_variance"),
         (["--target", "size", "--step-size", "-1"], "--step-size"),
         (["--target", "size", "--step-size", "1", "--method", "nuts"], "is for --method sghmc"),
         (["--target", "kind", "--noise", "1"], "a noise is for one target that is a number"),

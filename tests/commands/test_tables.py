@@ -1,5 +1,6 @@
 """Tables of all kinds from file to predictions: the same model as in Python."""
 
+import json
 import re
 
 import numpy as np
@@ -9,7 +10,7 @@ from typer.testing import CliRunner
 
 import goodprior
 from goodprior import cli
-from goodprior.commands import fit, predict
+from goodprior.commands import fit, model_settings, predict
 from goodprior.commands.training_table import describe_table, read_training_table
 from goodprior.inference import SGHMC
 from goodprior.pipeline import Sampled
@@ -23,8 +24,8 @@ SAMPLER = SGHMC(0.02, 0.02, gradient_noise="none", burn_in=20, thinning=5, batch
 def folder(tmp_path, monkeypatch):
     """An empty folder to work in, and short fits."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(fit, "QUICK", TINY)
-    monkeypatch.setitem(registry.METHODS, "sghmc", lambda: Sampled.by(SAMPLER, start="prior"))
+    monkeypatch.setattr(model_settings, "QUICK", TINY)
+    monkeypatch.setitem(registry.METHODS, "auto", lambda: Sampled.by(SAMPLER, start="prior"))
     for command in (fit, predict):
         monkeypatch.setattr(command, "prepare", lambda: None)
     return tmp_path
@@ -133,3 +134,56 @@ def test_seasons_of_dates_are_offered_and_can_be_said(folder):
     model = goodprior.BNNRegressor(belief=belief, encode=True, random_state=0)
     model.fit_prior(understood.rows)
     assert "repeat themselves every 365 in day" in str(model.belief_)
+
+
+def test_decimal_commas_are_kept_in_every_block_and_on_grids(folder):
+    """The last block has no commas of its own, and the header says the separator once."""
+    frame = pd.DataFrame({"size": MIXED["size"], "y": TARGET})
+    frame.to_csv("data.csv", index=False, sep=";", decimal=",")
+    assert run_fit("data.csv", "--target", "y").exit_code == 0
+    cells = ["1234,5", "2000,25", "3000", "4000", "5.000"]
+    (folder / "new.csv").write_text("\n".join(["size", *cells]) + "\n")
+    done = run("predict", "model.safetensors", "new.csv", "--rows-at-once", 2)
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv("predictions.csv", sep=";", decimal=",", thousands=".")
+    np.testing.assert_allclose(found["size"], [1234.5, 2000.25, 3000, 4000, 5000])
+    model = goodprior.load("model.safetensors")
+    np.testing.assert_allclose(found["mean"], model.predict(found[["size"]]), rtol=1e-5)
+    assert f"{folder.name}" not in done.stderr
+    assert run("predict", "model.safetensors", "--grid", "size=1500:2500:3").exit_code == 0
+    found = pd.read_csv("predictions.csv", sep=";", decimal=",")
+    assert found["size"].tolist() == [1500, 2000, 2500]
+
+
+def test_grids_know_durations_and_what_counts_as_other(folder):
+    names = [f"n{i % 60}" for i in range(240)]
+    frame = pd.DataFrame({"wait": [f"{i % 20:02d}:30:00" for i in range(240)], "name": names})
+    frame.assign(y=np.arange(240) % 20).to_csv("data.csv", index=False)
+    assert run_fit("data.csv", "--target", "y", "--task", "regression").exit_code == 0
+    asked = ("predict", "model.safetensors", "--grid", "wait=1:5:3", "--at")
+    done = run(*asked, "name=other", "--json")
+    assert done.exit_code == 0, done.output
+    grid = json.loads(done.stdout)["grid"]
+    assert grid["wait"] == ["0 days 01:00:00", "0 days 03:00:00", "0 days 05:00:00"]
+    assert set(grid["name"]) == {"other"}
+    expected = goodprior.load("model.safetensors").predict(pd.DataFrame(grid))
+    np.testing.assert_allclose(json.loads(done.stdout)["predictions"]["mean"], expected, rtol=1e-5)
+    assert "name must be one of n0" in run(*asked, "name=new").stderr.replace("\n", " ")
+
+
+def test_known_noise_travels_beside_a_table_with_gaps(folder):
+    frame = GAPPED.assign(y=TARGET, error=np.resize([1.0, 20.0], 40))
+    frame.to_csv("data.csv", index=False)
+    done = run_fit("data.csv", "--target", "y", "--impute", "--noise-std-column", "error")
+    assert done.exit_code == 0, done.output
+    model = goodprior.load("model.safetensors")
+    assert model.table_["noise_std"] == "error"
+    assert "error" not in model.feature_names_in_.tolist()
+    done = run("predict", "model.safetensors", "data.csv")
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv("predictions.csv")
+    known = model.predict_distribution(frame, noise_std=frame["error"])
+    np.testing.assert_allclose(found["std"], np.asarray(known.std)[:, 0], rtol=1e-5)
+    done = run("calibrate", "model.safetensors", "data.csv")
+    assert done.exit_code == 2
+    assert "this model was given the noise of each row" in done.stderr

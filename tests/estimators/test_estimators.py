@@ -52,6 +52,28 @@ def test_the_regressor_predicts_with_honest_error_bars(regressor):
     assert regressor.score(frame_of(X), Y) > 0.7
 
 
+def test_all_figures_of_a_prediction_are_of_one_distribution(regressor):
+    rows = frame_of(X)
+    distribution = regressor.predict_distribution(rows)
+    mean, std = regressor.predict(rows, return_std=True)
+    np.testing.assert_allclose(np.asarray(distribution.mean)[:, 0], mean)
+    np.testing.assert_allclose(np.asarray(distribution.std)[:, 0], std)
+    low, high = regressor.predict_interval(rows, 0.9)
+    np.testing.assert_allclose(regressor.predict_quantiles(rows, [0.05, 0.95]), [low, high])
+    above = [regressor.predict_probability(rows[i : i + 1], above=float(high[i])) for i in range(5)]
+    np.testing.assert_allclose(above, 0.05, atol=1e-3)
+    share = regressor.predict_probability(rows, above=50.0, of="function")
+    draws = regressor.sample_functions(rows, n=30)  # all there are
+    np.testing.assert_allclose(share, (draws > 50).mean(axis=0))
+    with pytest.raises(ValueError, match="say which event is meant"):
+        regressor.predict_probability(rows)
+
+
+def test_the_distribution_of_a_classifier_has_its_probabilities(classifier):
+    found = classifier.predict_distribution(X)
+    np.testing.assert_allclose(found.probabilities, classifier.predict_proba(X), atol=1e-6)
+
+
 def test_function_draws_have_the_mean_that_is_predicted(regressor):
     functions = regressor.sample_functions(frame_of(X), n=30)
     assert functions.shape == (30, 60)
@@ -334,7 +356,7 @@ def test_other_columns_at_prediction_are_refused(regressor):
         ({"method": "magic"}, "method"),
         ({"prior": "gpi-x"}, "prior"),
         ({"likelihood": "heteroscedastic", "noise_variance": 0.1}, "noise_variance"),
-        ({"likelihood": "student-t"}, "noise_variance"),
+        ({"likelihood": "heteroscedastic-t", "noise_variance": 0.1}, "noise_variance"),
         ({"noise_variance": -1.0}, "noise_variance"),
         ({"belief": "strange"}, "belief"),
         ({"prior": "gpi-g", "distance": "nonsense"}, "distance"),

@@ -63,7 +63,7 @@ def _model(classes=0, known=True):
         _target_draws=lambda rows, i: _probabilities(rows)[..., i],
     )
     if known:
-        model.columns_ = COLUMNS.to_dict()
+        model.columns_ = COLUMNS
     return model
 
 

@@ -173,6 +173,7 @@ def test_a_file_of_version_0_2_is_read(model, tmp_path):
     np.testing.assert_array_equal(again.predict(FRAME), model.predict(FRAME))
 
 
+@pytest.mark.filterwarnings("ignore:.* lie far outside the training data")  # later days
 def test_scikit_learn_takes_its_way_through_tables():
     model = BNNRegressor(**TINY, encode="impute")
     scores = cross_val_score(model, GAPS, TARGET, cv=2)

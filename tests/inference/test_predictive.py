@@ -161,3 +161,36 @@ def test_targets_far_from_zero_keep_their_digits(degrees, components):
     np.testing.assert_allclose(far.sample(key) - offset, plain.sample(key), atol=1e-5)
     found, expected = regression_metrics(far, y + offset), regression_metrics(plain, y)
     assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("degrees", [None, 5.0])
+def test_probabilities_of_events_are_shares_of_the_mixture(degrees):
+    prediction = _prediction(degrees)
+    at = np.full(prediction.location.shape[1:], 0.5, np.float32)
+    below = np.asarray(prediction.cdf(at))
+    np.testing.assert_allclose(prediction.probability(below=0.5), below, rtol=1e-5)
+    np.testing.assert_allclose(prediction.probability(above=0.5), 1 - below, atol=1e-6)
+    between = prediction.probability(above=-1.0, below=0.5)
+    np.testing.assert_allclose(between, below - prediction.probability(below=-1.0), atol=1e-6)
+    functions = np.asarray(prediction.functions)
+    share = (functions > 0.5).mean(axis=0)
+    np.testing.assert_allclose(prediction.probability(above=0.5, of="function"), share)
+
+
+def test_rare_events_keep_their_digits_on_both_sides():
+    far = Prediction(jnp.zeros((1, 1, 1)), jnp.ones((1, 1, 1)), None, np.array([1e9]))
+    for event in ({"above": 1e9 + 8}, {"below": 1e9 - 8}):
+        assert far.probability(**event).item() == pytest.approx(stats.norm.sf(8), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("event", "complaint"),
+    [
+        ({}, "say which event is meant"),
+        ({"above": 2.0, "below": 1.0}, "above must be less than below"),
+        ({"above": np.inf}, "above must be a finite number"),
+    ],
+)
+def test_events_that_make_no_sense_are_refused(event, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        _prediction(None).probability(**event)

@@ -92,12 +92,11 @@ def calibrate(
 def _calibration(
     file: "ModelFile", data: Path | None, posterior: bool, *options: Any
 ) -> "Calibration":
-    from goodprior.data.table.read import read_table
     from goodprior.inference import StopSampling
 
     if data is None:
         raise ValueError("model files hold no rows: give the training table after the model")
-    frame = read_table(data, least_columns=1)
+    frame = file.read(data)
     targets = file.known_targets(frame) if posterior else None
     if posterior and targets is None:
         raise ValueError(f"--posterior needs the targets, which {data} does not have")

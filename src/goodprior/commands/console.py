@@ -6,6 +6,7 @@ input, 130 stopped by Ctrl-C with nothing kept.
 
 import json
 import math
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -68,14 +69,28 @@ def error_text(error: Exception) -> str:
 
 
 @contextmanager
-def report_warnings() -> Iterator[list[str]]:
-    """Print each warning for users once on stderr, and collect them in the list that is yielded."""
+def report_warnings(*, alike: bool = False) -> Iterator[list[str]]:
+    """Print each warning for users once on stderr, and collect them in the list that is yielded.
+
+    Parameters
+    ----------
+    alike
+        Whether of warnings that differ in numbers alone, from block after block of rows, only the
+        first is printed.
+    """
     printed: list[str] = []
+    seen: set[str] = set()
 
     def show(message: Any, *_: Any, **__: Any) -> None:
-        if str(message) not in printed:
-            printed.append(str(message))
-            typer.echo(f"warning: {message}", err=True)
+        text = str(message)
+        kind = re.sub(r"\d[\d.]*(e[+-]?\d+)?", "#", text) if alike else text
+        if kind not in seen:
+            printed.append(text)
+            typer.echo(f"warning: {text}", err=True)
+        elif text not in printed and "more: " + kind not in seen:
+            seen.add("more: " + kind)
+            typer.echo("warning: so it is with rows further down", err=True)
+        seen.add(kind)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -109,7 +124,16 @@ def check_folder(folder: Path, option: str) -> None:
 
 def print_json(content: dict[str, Any]) -> None:
     """Print one JSON object on stdout; numbers that JSON does not have are null."""
-    typer.echo(json.dumps(_plain(content), allow_nan=False))
+    typer.echo(json_text(content))
+
+
+def json_text(content: dict[str, Any]) -> str:
+    """Return one JSON object; numbers that JSON does not have are null.
+
+    >>> json_text({"a": float("nan")})
+    '{"a": null}'
+    """
+    return json.dumps(_plain(content), allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

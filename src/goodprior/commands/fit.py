@@ -19,15 +19,17 @@ from goodprior.commands.console import (
     wrong_option,
 )
 from goodprior.commands.fit_summary import fit_result, next_steps, summary_text
-from goodprior.commands.model_settings import model_settings, with_units
+from goodprior.commands.model_settings import (
+    model_settings,
+    quick_in_words,
+    quick_settings,
+    with_units,
+)
 from goodprior.commands.options import LikelihoodName, MethodName, PriorName, TaskName
 from goodprior.commands.training_table import describe_table, read_training_table
 
 if TYPE_CHECKING:
     from goodprior.commands.training_table import TrainingTable
-
-# For a first look. What it cuts is printed when it is used.
-QUICK = {"chains": 4, "draws": 10}
 
 
 def fit(
@@ -40,6 +42,7 @@ def fit(
     method: options.Method = MethodName.AUTO,
     drop: options.Drop = None,
     impute: options.Impute = False,
+    noise_std_column: options.NoiseColumn = None,
     quick: options.Quick = False,
     draws: options.Draws = None,
     budget: options.Budget = None,
@@ -80,14 +83,14 @@ def fit(
             "random_state": seed,
             "verbose": int(not quiet),
             "encode": "impute" if impute else True,
-            **(_quick(method) if quick else {}),
+            **(quick_settings(method) if quick else {}),
             **model_settings(likelihood.value, noise, hidden, activation, chains, draws),
         }
-        table = read_training_table(data, target, drop or [], impute, task.value)
+        table = read_training_table(data, target, drop or [], impute, task.value, noise_std_column)
         settings = with_units(settings, step_size, table)
         say(describe_table(table))
         if quick:
-            say(f"--quick, for a first look only: {_describe_quick(method)}")
+            say(f"--quick, for a first look only: {quick_in_words(method)}")
         prepare()
         model = _fit_and_save(table, settings, checkpoint, out)
     with report_errors(f"stopped; the model is saved: {out}"), report_warnings():
@@ -101,7 +104,6 @@ def fit(
 def _belief_of(text: str | None, file: Path | None) -> dict[str, Any]:
     """The value of `--belief` as the estimators take it, or what `--belief-file` holds."""
     from goodprior.beliefs.file import read_belief
-    from goodprior.beliefs.text import belief_from_text
 
     if text is not None and file is not None:
         raise typer.BadParameter("give one of --belief and --belief-file, not both")
@@ -110,7 +112,14 @@ def _belief_of(text: str | None, file: Path | None) -> dict[str, Any]:
             stored = read_belief(file)
         return {"belief": stored.spec} | ({} if stored.noise is None else {"noise": stored.noise})
     with wrong_option("--belief"):
-        return {"belief": None if text is None else _with_curves(belief_from_text(text))}
+        return {"belief": None if text is None else belief_from_option(text)}
+
+
+def belief_from_option(text: str) -> Any:
+    """Return the value of `--belief` as the estimators take it."""
+    from goodprior.beliefs.text import belief_from_text
+
+    return _with_curves(belief_from_text(text))
 
 
 def _with_curves(spec: Any) -> Any:
@@ -134,7 +143,8 @@ def _fit_and_save(
 
     estimator: Any = BNNRegressor if table.task == "regression" else BNNClassifier
     model = estimator(**settings)
-    model.fit(table.rows, table.targets, checkpoint=checkpoint)
+    known = {} if table.noise is None else {"noise_std": table.noise}
+    model.fit(table.rows, table.targets, checkpoint=checkpoint, **known)
     _save(model, out, table.to_dict())
     return model
 
@@ -153,24 +163,3 @@ def _save(model: Any, out: Path, table: dict[str, Any]) -> None:
         else:
             raise
         raise OSError(error.errno, why) from error
-
-
-def _quick(method: MethodName) -> dict[str, Any]:
-    """The settings of a first look, of those that the method takes notice of."""
-    from goodprior.pipeline import parse_method
-
-    uses = parse_method(method.value).uses
-    return {name: value for name, value in QUICK.items() if name == "hidden" or name in uses}
-
-
-def _describe_quick(method: MethodName) -> str:
-    """What `--quick` cuts."""
-    from goodprior.estimators import BNNRegressor
-    from goodprior.pipeline import parse_method
-
-    full = parse_method(method.value)
-    hidden = BNNRegressor().hidden or "chosen for the belief"
-    usual = {"hidden": hidden, "chains": full.chains, "draws": full.draws}
-    return ", ".join(
-        f"{name} {value} instead of {usual[name]}" for name, value in _quick(method).items()
-    )

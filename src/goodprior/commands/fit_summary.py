@@ -43,7 +43,8 @@ def fit_result(model: Any, table: "TrainingTable", warned: list[str]) -> dict[st
 
 def _loo_figures(model: Any, table: "TrainingTable") -> dict[str, Any]:
     """PSIS-LOO without the figure of each row."""
-    found = model.loo(table.rows, table.targets)._asdict()
+    known = {} if table.noise is None else {"noise_std": table.noise}
+    found = model.loo(table.rows, table.targets, **known)._asdict()
     del found["pareto_k"]
     return found
 

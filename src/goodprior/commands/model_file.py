@@ -20,6 +20,7 @@ class ModelFile:
     targets: list[str]
     rows: int | None  # of the training table
     decimal: str | None = None  # a comma, if its numbers had decimal commas
+    noise_column: str | None = None  # with the known noise of each row
 
     def inputs(self, frame: "pd.DataFrame") -> "pd.DataFrame":
         """Return the table as the model takes it, whatever the order of its columns."""
@@ -39,6 +40,14 @@ class ModelFile:
         from goodprior.data.table.read import read_table
 
         return read_table(data, least_columns=1, decimal=self.decimal)
+
+    def known_noise(self, frame: "pd.DataFrame") -> "np.ndarray | None":
+        """Return the noise of each row, if it is known and the table has it."""
+        from goodprior.commands.training_table import noise_values
+
+        if self.noise_column is None or self.noise_column not in frame.columns:
+            return None
+        return noise_values(frame, self.noise_column)
 
     def known_targets(self, frame: "pd.DataFrame") -> "np.ndarray | None":
         """Return the targets, if the table has them."""
@@ -60,7 +69,8 @@ def open_model(path: Path) -> ModelFile:
         raise ValueError(f"{path} holds a prior that has seen no data, not a fitted model")
     about: dict[str, Any] = getattr(model, "table_", {})
     try:
-        known = list(about.get("targets", [])), about.get("rows"), about.get("decimal")
+        targets = list(about.get("targets", []))
+        known = targets, about.get("rows"), about.get("decimal"), about.get("noise_std")
     except (TypeError, AttributeError) as error:
         raise ValueError(f"{path} does not describe its table well: {error!r}") from None
     if model.columns_ is not None:

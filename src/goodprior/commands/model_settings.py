@@ -7,7 +7,34 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from goodprior.commands.options import MethodName
     from goodprior.commands.training_table import TrainingTable
+
+# For a first look. What it cuts is printed when it is used.
+QUICK = {"chains": 4, "draws": 10}
+
+
+def quick_settings(method: "MethodName") -> dict[str, Any]:
+    """Return the settings of a first look, of those that the method takes notice of."""
+    from goodprior.pipeline import parse_method
+
+    uses = parse_method(method.value).uses
+    return {name: value for name, value in QUICK.items() if name == "hidden" or name in uses}
+
+
+def quick_in_words(method: "MethodName") -> str:
+    """Return what `--quick` cuts."""
+    from goodprior.estimators import BNNRegressor
+    from goodprior.pipeline import parse_method
+
+    full = parse_method(method.value)
+    hidden = BNNRegressor().hidden or "chosen for the belief"
+    usual = {"hidden": hidden, "chains": full.chains, "draws": full.draws}
+    return ", ".join(
+        f"{name} {value} instead of {usual[name]}"
+        for name, value in quick_settings(method).items()
+        if value != usual[name]
+    )
 
 
 def model_settings(

@@ -38,6 +38,7 @@ def relevance_lines(file: "ModelFile", rows: "pd.DataFrame | None") -> list[str]
 def pareto_warning(file: "ModelFile", rows: "pd.DataFrame | None", targets: Any) -> str | None:
     """Return what Pareto k says of the draws on the training rows, if it says anything bad."""
     from goodprior.evaluation.loo import LEAST_DRAWS
+    from goodprior.inference import KnownNoise
 
     model = file.model
     posterior = model.posterior_
@@ -45,7 +46,11 @@ def pareto_warning(file: "ModelFile", rows: "pd.DataFrame | None", targets: Any)
         return None  # PSIS-LOO is about the rows that were trained on
     if posterior.chains * posterior.draws_per_chain < LEAST_DRAWS:
         return None
-    found = model.loo(rows, targets)
+    noise = file.known_noise(rows)
+    if noise is None and isinstance(posterior.likelihood, KnownNoise):
+        return None  # the table does not have it
+    known = {} if noise is None else {"noise_std": noise}
+    found = model.loo(rows, targets, **known)
     if found.reliable:
         return None
     return (

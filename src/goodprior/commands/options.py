@@ -63,7 +63,8 @@ TrainingData = Annotated[
     ),
 ]
 Target = Annotated[
-    list[str], typer.Option(metavar="NAME", help="The column to predict; repeat it for several.")
+    list[str],
+    typer.Option(metavar="NAME", help="The column to predict, or several: y1,y2 (or repeat it)."),
 ]
 Prior = Annotated[
     PriorName,
@@ -102,6 +103,13 @@ Drop = Annotated[
 ]
 Impute = Annotated[
     bool, typer.Option("--impute", help="Fill gaps with medians and most frequent values.")
+]
+NoiseColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="A column with the standard deviation of each row's noise, which is not learned then.",
+    ),
 ]
 Quick = Annotated[
     bool, typer.Option("--quick", help="A first look: a small network and short chains.")
@@ -167,7 +175,7 @@ Quiet = Annotated[
 
 # Of `predict`
 NewData = Annotated[
-    Path,
+    Path | None,
     typer.Argument(
         help="A table with the columns of the training table.", exists=True, dir_okay=False
     ),

@@ -24,14 +24,23 @@ class TrainingTable:
     counters: list[str]  # inputs that go up by one from row to row
     task: Literal["regression", "classification"]
     decimal: str | None = None  # a comma, if the file has decimal commas
+    noise: "np.ndarray | None" = None  # standard deviation of each row's, where it is known
+    noise_column: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a model file keeps of it, as `table_` of the estimator."""
-        return {"targets": self.names, "rows": len(self.inputs), "decimal": self.decimal}
+        known = {} if self.noise_column is None else {"noise_std": self.noise_column}
+        about = {"targets": self.names, "rows": len(self.inputs), "decimal": self.decimal}
+        return about | known
 
 
 def read_training_table(
-    data: Path, targets: list[str], drop: list[str], impute: bool, task: str
+    data: Path,
+    targets: list[str],
+    drop: list[str],
+    impute: bool,
+    task: str,
+    noise_column: str | None = None,
 ) -> TrainingTable:
     """Read a file as inputs and targets.
 
@@ -47,6 +56,8 @@ def read_training_table(
         Whether to fill in missing values.
     task
         `"regression"`, `"classification"`, or `"auto"` to go by the targets.
+    noise_column
+        Name of the column with the standard deviation of each row's noise, if it is known.
 
     Raises
     ------
@@ -56,20 +67,61 @@ def read_training_table(
     import pandas as pd
 
     from goodprior.data.table.encode import Columns
+    from goodprior.data.table.errors import refuse_absent
     from goodprior.data.table.read import read_table
     from goodprior.data.table.targets import target_values
 
     frame = read_table(data)
-    names = list(dict.fromkeys(targets))
+    names = _split_targets(targets, set(frame.columns))
     y = target_values(frame, names[0] if len(names) == 1 else names)
     same = [name for name in names if frame[name].nunique() == 1]
     if same:
         raise ValueError(f"{', '.join(same)}: the same value in every row, nothing to predict")
-    columns, matrix = Columns.fit_transform(frame, target=names, impute=impute, drop=drop)
+    known = [] if noise_column is None else [noise_column]
+    refuse_absent(known, frame)
+    columns, matrix = Columns.fit_transform(
+        frame, target=names, impute=impute, drop=[*drop, *known]
+    )
     rows = frame.drop(columns=[*columns.left_out])
     inputs = pd.DataFrame(matrix, columns=columns.names)
-    task, decimal = _task(task, y, names[0]), frame.attrs.get("decimal")
-    return TrainingTable(rows, inputs, y, names, columns, _counters(rows), task, decimal)
+    counters, task = _counters(rows), _task(task, y, names[0])
+    noise = None if noise_column is None else _training_noise(frame, noise_column, task)
+    about = names, columns, counters, task, frame.attrs.get("decimal")
+    return TrainingTable(rows, inputs, y, *about, noise, noise_column)
+
+
+def _training_noise(frame: "pd.DataFrame", column: str, task: str) -> "np.ndarray":
+    if task != "regression":
+        raise ValueError("--noise-std-column is for numbers, and these targets are classes")
+    return noise_values(frame, column)
+
+
+def noise_values(frame: "pd.DataFrame", column: str) -> "np.ndarray":
+    """Return a column's standard deviations of the noise, which must be above zero."""
+    import numpy as np
+
+    from goodprior.data.table.errors import refuse_cells
+    from goodprior.data.table.targets import target_values
+
+    found = target_values(frame[[column]], column)
+    numbers = found.dtype.kind in "fiu"
+    bad = ~(found > 0) if numbers else np.ones(len(frame), bool)
+    if bad.any():
+        refuse_cells(column, frame[column], bad, "standard deviations, numbers above zero")
+    return found.astype(np.float64)
+
+
+def _split_targets(targets: list[str], columns: set[str]) -> list[str]:
+    """Names of targets; those between commas, unless a column is called so.
+
+    >>> _split_targets(["a,b", "c,d"], {"a", "b", "c,d"})
+    ['a', 'b', 'c,d']
+    """
+    found = (
+        [text] if text in columns else [word.strip() for word in text.split(",")]
+        for text in targets
+    )
+    return list(dict.fromkeys(name for names in found for name in names if name))
 
 
 def _task(task: str, y: "np.ndarray", name: str) -> Literal["regression", "classification"]:
@@ -127,6 +179,10 @@ def describe_table(table: TrainingTable) -> str:
     names = ", ".join(table.names)
     if table.task == "regression":
         lines.append(f"regression: numbers for {names}")
+        if table.noise is not None:
+            low, high = table.noise.min(), table.noise.max()
+            span = f"standard deviations from {low:.4g} to {high:.4g}"
+            lines.append(f"  the noise of each row is known, in {table.noise_column}: {span}")
     else:
         classes = [str(value) for value in np.unique(table.targets)]
         shown = ", ".join(classes[:10]) + ", …" * (len(classes) > 10)

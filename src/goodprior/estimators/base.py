@@ -60,6 +60,7 @@ class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Pickles, Settings):
     history_: History
     prior_: Prior
     _continuation: _Continuation | None = None
+    _noise: np.ndarray | None = None  # of each row, where it is known, while `fit` runs
 
     @abstractmethod
     def _observation(self, targets: int, method: Method) -> ObservationModel:
@@ -107,8 +108,9 @@ class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Pickles, Settings):
         use_all_cores()
         keep_compiled_programs()
         keep = Checkpoint(checkpoint)
+        arrays = (X, numbers, row_weights, *(() if self._noise is None else (self._noise,)))
         with keep.held(), deadline:
-            seed = keep.claim(self._seed(), self.get_params(deep=False), X, numbers, row_weights)
+            seed = keep.claim(self._seed(), self.get_params(deep=False), *arrays)
             key = jax.random.key(seed)
             fit = fit_posterior(
                 problem,

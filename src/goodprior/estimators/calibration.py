@@ -8,6 +8,7 @@ import jax
 from goodprior import checks
 from goodprior.devices import keep_compiled_programs, use_all_cores
 from goodprior.evaluation import Calibration
+from goodprior.inference import KnownNoise
 from goodprior.pipeline import Hooks, ObservationModel, Problem, Target, calibrate
 from goodprior.pipeline.deadline import Deadline
 
@@ -40,6 +41,11 @@ def calibrate_estimator(
         raise ValueError(
             f"temperature is {model.temperature:g}, and draws of a tempered posterior are not "
             "meant to be calibrated: fit with temperature=1"
+        )
+    if isinstance(model.posterior_.likelihood, KnownNoise):
+        raise ValueError(
+            "calibration simulates noise as the model has learned it, and this model was given the "
+            "noise of each row: fit without noise_std"
         )
     if budget is not None:
         checks.positive("budget", budget)

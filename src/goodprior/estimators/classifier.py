@@ -78,6 +78,16 @@ class BNNClassifier(ClassifierMixin, BNN):
         assert isinstance(prediction, ClassPrediction)
         return prediction
 
+    def predict_distribution(self, X: Any) -> ClassPrediction:
+        """The class probabilities of every posterior draw.
+
+        Parameters
+        ----------
+        X
+            New rows.
+        """
+        return self._prediction(X)
+
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, in the order of `classes_`.
 

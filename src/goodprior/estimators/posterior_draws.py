@@ -168,6 +168,8 @@ class PosteriorDraws:
         X, y = self._continuation.problem.X, self._continuation.problem.y
         assert y is not None
         each = self._log_likelihoods(X, y)
+        if y.ndim > 1:  # what is known of the noise is no observation
+            y = y[:, : len(self.scaling_.y_std)]
         return to_datatree(posterior, observed_data={"y": y}, log_likelihood={"y": each})
 
     def plot_posterior(self, X: Any = None, y: Any = None) -> Any:
@@ -212,7 +214,8 @@ class PosteriorDraws:
         """The log density of each row under each draw, on the targets' own scale."""
         posterior = self.posterior_
         likelihood = posterior.likelihood
-        targets = likelihood.targets(self.scaling_.targets(y) if self.TASK == "regression" else y)
+        scaling = self.scaling_ if self.TASK == "regression" else None
+        targets = likelihood.scaled_targets(y, scaling)
         each = jax.vmap(jax.vmap(likelihood.log_prob), in_axes=(0, None))
         values = np.asarray(each(posterior.functions(X), targets), np.float64)
         if self.TASK == "regression":

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,10 +13,12 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from goodprior import checks
 from goodprior.beliefs.spec import Task
 from goodprior.estimators.base import BNN
+from goodprior.estimators.known_noise import noise_table, with_known_noise, with_noise_of_rows
 from goodprior.estimators.validation import input_count
+from goodprior.evaluation.loo import LOO
 from goodprior.inference import Prediction
-from goodprior.inference.predictive import Of
-from goodprior.pipeline import Method, ObservationModel
+from goodprior.inference.predictive import Of, thresholds
+from goodprior.pipeline import Method, ObservationModel, Problem
 from goodprior.pipeline.observation import regression_model, regression_problems
 
 
@@ -101,6 +104,55 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
 
     noise_variance: Any = "auto"
 
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        noise_std: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
+    ) -> "BNNRegressor":
+        """Match the prior to the belief, then sample the posterior (or what `method` says).
+
+        Parameters
+        ----------
+        X, y
+            Training rows (an array or a DataFrame) and targets.
+        sample_weight
+            How often each row counts.
+        noise_std
+            The standard deviation of each row's noise, in the target's units, where it is known:
+            no noise is learned then (None: it is, or as `likelihood` says).
+        checkpoint
+            A folder. A fit that was killed goes on from there when it is started again with the
+            same data and settings, and ends with the same draws. With more `draws` or another
+            `budget` it goes on as well; with fewer, all draws that were kept are used.
+
+        Returns
+        -------
+        The estimator itself.
+        """
+        self._noise = None
+        if noise_std is not None:
+            if self.likelihood not in ("auto", "gaussian") or self.noise_variance != "auto":
+                raise ValueError(
+                    "noise_std says what the noise of each row is: leave likelihood and "
+                    "noise_variance out"
+                )
+            targets = np.shape(y)[1] if np.ndim(y) > 1 else 1
+            self._noise = noise_table(noise_std, len(np.asarray(y)), targets)
+        try:
+            return super().fit(X, y, sample_weight, checkpoint=checkpoint)
+        finally:
+            self._noise = None
+
+    def _problem(
+        self, X: np.ndarray, y: np.ndarray | None, method: Method, **given: Any
+    ) -> Problem:
+        problem = super()._problem(X, y, method, **given)
+        return problem if self._noise is None else with_known_noise(problem, self._noise)
+
     def _likelihood_problems(self, method: Method | None) -> list[str]:
         default = "heteroscedastic" if method is None else method.likelihood
         found = regression_problems(self.likelihood, self.noise_variance, default)
@@ -141,11 +193,28 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         array = np.asarray(values, np.float64)
         return np.asarray(array.take(0, axis=axis)) if self._vector else array
 
-    def _prediction(self, X: Any) -> Prediction:
+    def _prediction(self, X: Any, noise_std: Any = None) -> Prediction:
         check_is_fitted(self, "posterior_")
         prediction = self.posterior_.predict(self._check_new(X))
         assert isinstance(prediction, Prediction)
-        return prediction
+        if noise_std is None:
+            return prediction
+        return with_noise_of_rows(prediction, self.posterior_.likelihood, noise_std)
+
+    def predict_distribution(self, X: Any, *, noise_std: Any = None) -> Prediction:
+        """The whole predictive distribution: a mixture with one component per posterior draw.
+
+        Means, deviations, intervals, quantiles and probabilities are all of this one mixture.
+
+        Parameters
+        ----------
+        X
+            New rows.
+        noise_std
+            Of each row's observation, where `fit` was given that of the training rows (None: the
+            root mean square of those).
+        """
+        return self._prediction(X, noise_std)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The predictive mean, and the standard deviation of an observation: function and noise."""
@@ -165,6 +234,47 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         """The central interval that holds an observation, or the function, so often."""
         low, high = self._prediction(X).interval(checks.fraction("level", level), of)
         return self._shape(low), self._shape(high)
+
+    def predict_probability(
+        self,
+        X: Any,
+        *,
+        above: float | None = None,
+        below: float | None = None,
+        of: Of = "observation",
+        noise_std: Any = None,
+    ) -> np.ndarray:
+        """The probability that an observation, or the function, is above and below thresholds.
+
+        Parameters
+        ----------
+        X
+            New rows.
+        above, below
+            One of them, or both: then the probability of lying between.
+        of
+            `observation`, with its noise, or `function`.
+        noise_std
+            As in `predict_distribution`.
+        """
+        thresholds(above, below)  # refused before any work
+        found = self._prediction(X, noise_std).probability(above=above, below=below, of=of)
+        return self._shape(found)
+
+    def loo(self, X: Any = None, y: Any = None, *, noise_std: Any = None) -> LOO:
+        """PSIS-LOO on the training rows: the expected log density of new rows, with its error.
+
+        Parameters
+        ----------
+        X, y
+            The training rows.
+        noise_std
+            Their noise, if `fit` was given it.
+        """
+        if noise_std is not None:
+            numbers = self._known_targets(y).reshape(len(X), -1)
+            y = np.concatenate([numbers, noise_table(noise_std, *numbers.shape)], axis=1)
+        return super().loo(X, y)
 
     def _functions(self, X: np.ndarray) -> np.ndarray:
         prediction = self.posterior_.likelihood.predict(self.posterior_.functions(X))

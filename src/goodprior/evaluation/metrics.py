@@ -1,8 +1,10 @@
 """How good predictions of numbers are, and the density that scores all predictions."""
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.special import logsumexp
+from jax.scipy.special import logsumexp, ndtr
 from jax.scipy.stats import norm
 from jax.scipy.stats import t as student_t
 from jaxtyping import Array, Float, Int
@@ -124,16 +126,44 @@ def crps(prediction: Prediction, y: object) -> float:
     Notes
     -----
     The integral of the squared difference between the predictive CDF and the observed step, as
-    `E|Y - y| - E|Y - Y'| / 2` with Y and Y' at the mixture's quantiles.
+    `E|Y - y| - E|Y - Y'| / 2`. Of mixtures of Gaussians both means have a closed form (Grimit and
+    others, Quarterly Journal of the Royal Meteorological Society 132, 2006); of Student-t noise
+    they are taken over 200 quantiles of the mixture.
     """
-    levels = (np.arange(200) + 0.5) / 200
     prediction, targets = _centred(prediction, y)
+    if prediction.degrees is None:
+        return float(_gaussian_crps(prediction, targets).mean())
+    levels = (np.arange(200) + 0.5) / 200
     quantiles = prediction.quantiles(levels)
     to_observation = jnp.abs(quantiles - targets).mean(axis=0)
     # For sorted values E|Y - Y'| is a weighted sum: value i exceeds i others, is below the rest.
     weights = jnp.asarray((2 * levels - 1)[:, None, None], quantiles.dtype)
     spread = 2 * (weights * quantiles).mean(axis=0)
     return float((to_observation - 0.5 * spread).mean())
+
+
+@eqx.filter_jit
+def _gaussian_crps(
+    prediction: Prediction, y: Float[Array, "points targets"]
+) -> Float[Array, "points targets"]:
+    """The score of each point; pairs of draws are formed for one point at a time."""
+
+    def one(point: tuple[Array, Array, Array]) -> Array:
+        location, scale, y = point
+        to_observation = _mean_absolute(location - y, scale).mean(axis=0)
+        between = _mean_absolute(
+            location[:, None] - location, jnp.sqrt(scale[:, None] ** 2 + scale**2)
+        )
+        return to_observation - 0.5 * between.mean(axis=(0, 1))
+
+    by_point = (jnp.moveaxis(part, 1, 0) for part in (prediction.location, prediction.scale))
+    return jax.lax.map(one, (*by_point, y))
+
+
+def _mean_absolute(mean: Array, std: Array) -> Array:
+    """The mean of the absolute value of a Gaussian."""
+    z = mean / std
+    return mean * (2 * ndtr(z) - 1) + 2 * std * norm.pdf(z)
 
 
 def coverage(prediction: Prediction, y: object, level: float = 0.95) -> float:

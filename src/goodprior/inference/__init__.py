@@ -5,6 +5,7 @@
 
 from goodprior.inference.collapsed import Collapsed
 from goodprior.inference.density import Density
+from goodprior.inference.known_noise import KnownNoise
 from goodprior.inference.likelihoods import (
     Binary,
     Categorical,
@@ -33,6 +34,7 @@ __all__ = [
     "Density",
     "Gaussian",
     "Heteroscedastic",
+    "KnownNoise",
     "Likelihood",
     "Posterior",
     "Prediction",

@@ -67,8 +67,9 @@ class OnDisk:
         which, back = np.unique(np.asarray(rows), return_inverse=True)
         X, y = np.asarray(self.X[which]), np.asarray(self.y[which])
         if self.scaling is not None:
-            X, y = self.scaling.inputs(X), self.scaling.targets(y)
-        X, y = np.asarray(X, np.float32), np.asarray(self.likelihood.targets(y))
+            X = self.scaling.inputs(X)
+        X, y = np.asarray(X, np.float32), self.likelihood.scaled_targets(y, self.scaling)
+        y = np.asarray(y)
         if not np.isfinite(X).all():
             raise ValueError(
                 "X must be finite; some of the rows on disk have NaN or infinite values"

@@ -18,6 +18,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from goodprior.inference.density import Density
 from goodprior.inference.gamma import gamma_draws
 from goodprior.inference.inverse_root import inverse_root
+from goodprior.inference.known_noise import KnownNoise
 from goodprior.inference.likelihoods import Gaussian, Heteroscedastic, Likelihood
 from goodprior.networks import WithLogNoise
 from goodprior.priors import Prior
@@ -103,7 +104,8 @@ class Collapsed(Density):
     @staticmethod
     def refuses(prior: Prior, likelihood: Likelihood) -> str | None:
         """Why the read-out cannot be integrated out, in words; None if it can."""
-        if not isinstance(likelihood, Gaussian | Heteroscedastic):  # those say the noise of a row
+        # those that say the noise of each row
+        if not isinstance(likelihood, Gaussian | Heteroscedastic | KnownNoise):
             return f"the noise of {type(likelihood).__name__} is not Gaussian"
         latent = jax.eval_shape(prior.sample, _key())
         network = eqx.filter_eval_shape(prior.weights, latent)
@@ -203,8 +205,12 @@ class Collapsed(Density):
         latent = self._with_readout(latent, deviations)
         network = self.prior.weights(jax.tree.map(lambda leaf: leaf.astype(X.dtype), latent))
         function = _function(network)
+        if isinstance(self.likelihood, KnownNoise):
+            y, noise = jnp.split(y, 2, axis=1)
+        else:
+            noise = self._noise(network, X, y.shape[1])
+        noise = noise.astype(dtype)
         scales, targets = function.readout, y.shape[1]
-        noise = self._noise(network, X, targets).astype(dtype)
         precision = 1 / noise if row_weights is None else jnp.sqrt(row_weights)[:, None] / noise
         if row_precisions is not None:
             precision = precision * jnp.sqrt(row_precisions)

@@ -11,6 +11,7 @@ from jax.scipy.stats import t as student_t
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from goodprior import checks
+from goodprior.data.scaling import Scaling
 from goodprior.inference.predictive import ClassPrediction, Prediction
 
 
@@ -31,6 +32,10 @@ class Likelihood(eqx.Module):
     @abstractmethod
     def targets(self, y: object) -> Array:
         """The targets as an array with one row each, or a `ValueError` that says what is wrong."""
+
+    def scaled_targets(self, y: object, scaling: Scaling | None) -> Array:
+        """The same for targets on their original scale, if there is a scaling."""
+        return self.targets(y if scaling is None else scaling.targets(y))
 
     @abstractmethod
     def outputs(self, targets: int) -> int:

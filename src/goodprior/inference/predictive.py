@@ -116,6 +116,31 @@ class Prediction(eqx.Module):
         low, high = self.quantiles([(1 - level) / 2, (1 + level) / 2], of)
         return low, high
 
+    def probability(
+        self, *, above: float | None = None, below: float | None = None, of: Of = "observation"
+    ) -> Float[np.ndarray, "points targets"]:
+        """The probability that an observation, or the function, is above and below thresholds.
+
+        The probability of each draw, averaged over draws; in the tails it is computed on the side
+        that is small, so that rare events keep their digits.
+        """
+        low, high = thresholds(above, below)
+        if checks.one_of("of", of, ("observation", "function")) == "function":
+            functions = np.asarray(self.functions)
+            return ((functions > low) & (functions < high)).mean(axis=0)
+        if high == np.inf:
+            flipped = Prediction(-self.location, self.scale, self.degrees, self._flipped_origin)
+            return np.asarray(flipped.cdf(np.full(self.location.shape[1:], -low)), np.float64)
+        upper = np.asarray(self.cdf(np.full(self.location.shape[1:], high)), np.float64)
+        if low == -np.inf:
+            return upper
+        lower = np.asarray(self.cdf(np.full(self.location.shape[1:], low)), np.float64)
+        return np.maximum(upper - lower, 0.0)
+
+    @property
+    def _flipped_origin(self) -> np.ndarray | None:
+        return None if self.origin is None else -self.origin
+
     def sample(self, key: Array) -> Float[AnyArray, "draws points targets"]:
         """One observation per draw and point."""
         if self.degrees is None:
@@ -129,6 +154,29 @@ class Prediction(eqx.Module):
         s = jnp.asarray(std, jnp.float32)
         origin = np.asarray(mean, np.float64)
         return Prediction(self.location * s, self.scale * s, self.degrees, origin)
+
+
+def thresholds(above: float | None, below: float | None) -> tuple[float, float]:
+    """The thresholds of an event as its ends, infinite where there is none.
+
+    Examples
+    --------
+    >>> thresholds(1.0, None)
+    (1.0, inf)
+    """
+    if above is None and below is None:
+        raise ValueError("say which event is meant: above, below, or both for between")
+    for name, value in (("above", above), ("below", below)):
+        if value is not None and not np.isfinite(value):
+            raise ValueError(f"{name} must be a finite number; got {value!r}")
+    low = -np.inf if above is None else float(above)
+    high = np.inf if below is None else float(below)
+    if not low < high:
+        raise ValueError(
+            f"above must be less than below, got {low:g} and {high:g}: no number is above the one "
+            "and below the other"
+        )
+    return low, high
 
 
 def _student_cdf(z: Array, degrees: float) -> Array:

@@ -25,9 +25,8 @@ def training_data(
     if isinstance(X, np.memmap):
         data = OnDisk(X, np.asanyarray(y), scaling, likelihood)
     else:
-        if scaling is not None:
-            X, y = scaling.inputs(X), scaling.targets(y)
-        data = InMemory(checks.rows("X", X), likelihood.targets(y), _row_weights(row_weights))
+        X = checks.rows("X", X) if scaling is None else scaling.inputs(X)
+        data = InMemory(X, likelihood.scaled_targets(y, scaling), _row_weights(row_weights))
         if len(data.X) != len(data.y):
             raise ValueError(f"X and y must have as many rows: {len(data.X)} and {len(data.y)}")
         if data.row_weights is not None and len(data.row_weights) != len(data.X):

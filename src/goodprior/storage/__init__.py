@@ -6,9 +6,9 @@ functions are looked up by name in a list (`known`, to which `register` adds). `
 whether two things are the same.
 """
 
-from goodprior.storage.file_format import replace_file
+from goodprior.storage.file_format import replace_file, replacing_file
 from goodprior.storage.fingerprint import fingerprint
 from goodprior.storage.known import register
 from goodprior.storage.store import read, write
 
-__all__ = ["fingerprint", "read", "register", "replace_file", "write"]
+__all__ = ["fingerprint", "read", "register", "replace_file", "replacing_file", "write"]

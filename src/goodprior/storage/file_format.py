@@ -9,9 +9,11 @@ import json
 import os
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from errno import EACCES, EDQUOT, ENOENT, ENOSPC, EPERM, EROFS
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 import safetensors
@@ -85,9 +87,6 @@ def unseal(content: Content) -> dict[str, np.ndarray]:
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Replace a file's bytes as a whole: after a crash it has either the old ones or the new.
 
-    The bytes go to a temporary file in the same folder, made by `open` so that it has the
-    permissions of any new file, and renamed at the end.
-
     Parameters
     ----------
     path
@@ -100,20 +99,63 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
     OSError
         If it cannot be written, with advice.
     """
+    with replacing_file(path) as file, _advised(Path(os.path.realpath(path))):
+        file.write(data)
+
+
+@contextmanager
+def replacing_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Yield a stream of new bytes that replace a file as a whole, when the block ends well.
+
+    The bytes go to a temporary file in the same folder, made by `open` so that it has the
+    permissions of any new file, and renamed at the end.
+
+    Parameters
+    ----------
+    path
+        The file, which need not exist.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written, with advice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "a.txt")
+    ...     with replacing_file(path) as file:
+    ...         _ = file.write(b"all of it")
+    ...         there = path.exists()
+    ...     there, path.read_text()
+    (False, 'all of it')
+    """
     path = Path(os.path.realpath(path))
     beside = path.with_name(f".{NAME}-{secrets.token_hex(8)}.tmp")
-    try:
+    with _advised(path):
         if path.is_dir():
             raise IsADirectoryError(21, "it is a folder: add a file name")
-        try:
-            with open(beside, "xb") as file:
-                file.write(data)
+        file = open(beside, "xb")  # noqa: SIM115
+    try:
+        with file:
+            yield file
+            with _advised(path):
                 file.flush()
                 os.fsync(file.fileno())
+        with _advised(path):
             os.replace(beside, path)
-        finally:
-            beside.unlink(missing_ok=True)
+    finally:
+        beside.unlink(missing_ok=True)
+    with _advised(path):
         _sync_folder(path.parent)
+
+
+@contextmanager
+def _advised(path: Path) -> Iterator[None]:
+    """Errors of writing this file, with advice."""
+    try:
+        yield
     except OSError as error:
         raise OSError(error.errno, f"{path} cannot be written: {_advice(error, path)}") from error
 

@@ -41,6 +41,7 @@ from goodprior.inference import (
     Categorical,
     Gaussian,
     Heteroscedastic,
+    KnownNoise,
     Posterior,
     StudentT,
 )
@@ -114,7 +115,7 @@ _GOODPRIOR: tuple[type, ...] = (
     # matching
     *(Energy, KL, KLStein, MMD, Sliced, Wasserstein, MatchSchedule, History, Comparison),
     # data and inference
-    *(Scaling, Gaussian, StudentT, Heteroscedastic, Categorical, Binary, Posterior),
+    *(Scaling, Gaussian, StudentT, Heteroscedastic, KnownNoise, Categorical, Binary, Posterior),
     *(SGHMC, NUTS, MCLMC, Chain, RunState, SamplerReport, Totals),
     # baselines
     *(LaplacePosterior, MarginalLikelihood, Full, Kronecker, Block),
