@@ -96,7 +96,7 @@ class Training:
             parts.append((epoch, begin, end, rate))
             self.steps += end - begin
         epochs, begins, ends, rates = zip(*parts, strict=True)
-        which = Part(*map(jnp.array, (epochs, begins, ends)), jnp.array(rates, jnp.float32))
+        which = Part(*map(jnp.array, (epochs, begins, ends)), rate=jnp.array(rates, jnp.float32))
         self.state, losses = take_steps(
             self.objective,
             self.member_data,

@@ -136,9 +136,8 @@ class _Run:
         with suppress(StopSampling):
             while done < steps:
                 now, count = time.monotonic(), min(pace.pieces, steps - done)
-                found = _steps(
-                    self.optimiser, self.rest, *self.data, self.hyper, self.state, np.int32(count)
-                )
+                many = jnp.asarray(count, jnp.int32)
+                found = _steps(self.optimiser, self.rest, *self.data, self.hyper, self.state, many)
                 self.hyper, self.state = jax.block_until_ready(found)
                 pace.took(count, time.monotonic() - now)
                 done += count
@@ -167,7 +166,7 @@ def _steps(
     y: Array,
     hyper: PyTree,
     state: optax.OptState,
-    count: Int[np.ndarray, ""],
+    count: Int[Array, ""],
 ) -> tuple[PyTree, optax.OptState]:
     def step(_: Array, carry: tuple[PyTree, optax.OptState]) -> tuple[PyTree, optax.OptState]:
         hyper, state = carry

@@ -101,7 +101,7 @@ def _kernel(spec: Mapping[str, Any]) -> str:
     kernel = checks.one_of("kernel", spec.get("kernel", default), TERM_KERNELS)
     if "smoothness" not in spec:
         return kernel
-    names = {smoothness: name for name, smoothness in SMOOTHNESS.items()}
+    names: dict[Any, str] = {smoothness: name for name, smoothness in SMOOTHNESS.items()}
     smooth = spec["smoothness"]
     if not isinstance(smooth, int | float | np.number) or smooth not in names:
         raise ValueError(f"smoothness must be one of {[*names]} (inf: an RBF); got {smooth!r}")
@@ -195,11 +195,7 @@ def _lengthscales(
     if both := [names[i] for i in sorted(ignored & set(levels))]:
         raise ValueError(f"{both} have levels, but are ignored: leave one of them out")
     if isinstance(spec, Mapping):
-        given = {
-            column: value
-            for name, value in spec.items()
-            for column in context.columns(name, "lengthscale")
-        }
+        given = {i: v for name, v in spec.items() for i in context.columns(name, "lengthscale")}
         if both := [names[i] for i in sorted(ignored & set(given))]:
             raise ValueError(f"{both} have a lengthscale, but are ignored: leave one of them out")
         if both := [names[i] for i in sorted(set(levels) & set(given))]:
@@ -214,11 +210,7 @@ def _lengthscales(
             )
         found = dict(enumerate(each))
     found |= levels
-    return {
-        i: about(f"lengthscale of {names[i]}", value)
-        for i, value in found.items()
-        if i not in ignored
-    }
+    return {i: about(f"lengthscale of {names[i]}", v) for i, v in found.items() if i not in ignored}
 
 
 def _columns(spec: Mapping[str, Any], context: Context) -> list[int]:

@@ -187,8 +187,11 @@ def limit_to(axes: Sequence[Axes], within: tuple[float, float], targets: np.ndar
 def _heights(axes: Axes) -> np.ndarray:
     """All heights of curves and bands, but not of dots."""
     found = [np.asarray(line.get_ydata()) for line in axes.lines if line.get_gid() != DOTS]
-    found += [path.vertices[:, 1] for each in axes.collections for path in each.get_paths()]
-    found += [np.array([bar.get_y(), bar.get_y() + bar.get_height()]) for bar in axes.patches]
+    found += [
+        np.asarray(path.vertices)[:, 1] for each in axes.collections for path in each.get_paths()
+    ]
+    bars: Any = axes.patches
+    found += [np.array([bar.get_y(), bar.get_y() + bar.get_height()]) for bar in bars]
     return np.concatenate([np.ravel(each) for each in found])
 
 

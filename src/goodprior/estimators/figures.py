@@ -89,7 +89,7 @@ def plot_posterior(model: Any, X: Any, y: Any) -> Figure:
     thin = (
         ""
         if shown is None or len(shown) == len(rows)
-        else f"{len(shown):,} of {len(data):,} rows are drawn"
+        else f"{len(shown):,} of {len(rows):,} rows are drawn"
     )
     draw = _numbers if model.TASK == "regression" else _classes
     for axis, panel in zip(axes, panels, strict=False):
@@ -98,7 +98,7 @@ def plot_posterior(model: Any, X: Any, y: Any) -> Figure:
         draw(axis, model, at, columns_of.along(row, panel, values))
         axis.set_xlabel(panel.name, fontfamily=drawing.fonts())
         if shown is not None:
-            where = _where(panel, values, data[shown])
+            where = _where(panel, values, rows[shown])
             _dots(axis, model, where, np.asarray(y)[shown])
     levels = [panel.name for panel in panels if len(panel.levels) > columns_of.MOST_LEVELS]
     some = f"of {', '.join(levels)} the {columns_of.MOST_LEVELS} most frequent" if levels else ""

@@ -43,7 +43,7 @@ class Rows:
         names = [str(name) for name in frame.columns]
         with _arguments_of_estimators():
             self.columns_, matrix = Columns.fit_transform(frame, impute=self.encode == "impute")
-        checked = validate_data(self, matrix, **checks)
+        checked = validate_data(self, matrix, **checks)  # type: ignore[arg-type]
         self.n_features_in_ = len(names)
         if as_frame(X) is not None:
             self.feature_names_in_ = np.array(names, object)
@@ -65,7 +65,7 @@ class Rows:
         """New rows as numbers, as the training rows were."""
         if self.columns_ is None:
             refuse_bad_columns(X)
-            rows = validate_data(self, _dense(X), dtype=np.float64, reset=False, allow_nd=True)
+            rows: Any = validate_data(self, _dense(X), dtype=np.float64, reset=False, allow_nd=True)
         else:
             rows = self._encode_new(X, self.columns_)
         warn_if_far(self, rows)
@@ -76,11 +76,11 @@ class Rows:
         if frame is None:
             array = np.asarray(_dense(X))
             if array.ndim != 2 or array.shape[1] != self.n_features_in_ or self._has_names:
-                return check_array(_inputs_alone(array, columns), dtype=np.float64)
+                return check_array(_inputs_alone(array, columns), dtype="float64")
             frame = _named(array)
         given = {str(name) for name in frame.columns}
         if not given.issuperset(names) and given.issuperset(columns.names):
-            return check_array(frame.rename(columns=str)[columns.names], dtype=np.float64)
+            return check_array(frame.rename(columns=str)[columns.names], dtype="float64")
         with _arguments_of_estimators():
             return columns.matrix(frame)
 

@@ -125,7 +125,7 @@ def _limits(
 
 def _inside(tail: float, n: int, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The least and greatest counts whose tails, both ways, are more probable than `tail`."""
-    inside = (_tails(np.arange(n + 1)[:, None], n, probabilities) > tail).all(axis=0)
+    inside = np.all(_tails(np.arange(n + 1)[:, None], n, probabilities) > tail, axis=0)
     return inside.argmax(axis=0), n - inside[::-1].argmax(axis=0)
 
 

@@ -171,8 +171,9 @@ class Collapsed(Density):
         Precisions of Student-t noise are drawn after it, given the residuals.
         """
         key_readout, key_rows = jax.random.split(key)
-        weights = (*batch[2:], None)[0]
-        features, y, _ = self._linear_model(latent, *batch[:2], weights, auxiliary)
+        X, y, *weights = batch
+        row_weights = weights[0] if weights else None
+        features, y, _ = self._linear_model(latent, X, y, row_weights, auxiliary)
         _, (mean, root) = jax.vmap(solve)(features, y)
         draw = jax.random.normal(key_readout, mean.shape, y.dtype)
         units = jnp.sqrt(self.temperature) * (mean + jnp.einsum("kij,ki->kj", root, draw))

@@ -109,4 +109,5 @@ class Column:
         )
         if not good:
             raise ValueError(f"{values} does not describe a column")
-        return cls(**values | {name: tuple(values[name]) for name in lists})
+        tuples: dict[str, Any] = {name: tuple(values[name]) for name in lists}
+        return cls(**values | tuples)

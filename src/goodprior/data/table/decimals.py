@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -48,7 +48,8 @@ def convert_commas(
     >>> convert_commas(frame, lambda: frame, None).to_numpy().tolist()
     [[1.5, 1.25], [1234.5, 3.125]]
     """
-    uses = {name: _use_of_commas(frame[name]) for name in frame.columns if _is_text(frame[name])}
+    texts = [name for name in frame.columns if _is_text(frame[name])]
+    uses: dict[Any, Use] = {name: _use_of_commas(frame[name]) for name in texts}
     uses = {name: use for name, use in uses.items() if use != "none"}
     if not uses and decimal != ",":
         return frame

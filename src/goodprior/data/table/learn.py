@@ -1,5 +1,6 @@
 """What a column of the training table holds."""
 
+from dataclasses import replace
 from datetime import time, timedelta
 from numbers import Number
 
@@ -44,7 +45,7 @@ def learn_column(values: Series, impute: bool) -> Column:
             f"column {name!r} has no values at all", remedy=": leave it out with {drop}"
         )
     column = _learn(name, values, present)
-    return Column(**vars(column) | {"fill": _fill(column, present)}) if impute else column
+    return replace(column, fill=_fill(column, present)) if impute else column
 
 
 def _learn(name: str, values: Series, present: Series) -> Column:
