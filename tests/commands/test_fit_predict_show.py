@@ -564,7 +564,8 @@ def test_options_on_noise_network_and_sampler_reach_the_model(folder, monkeypatc
     monkeypatch.setattr(fit, "_fit_and_save", taken)
     table()[["size", "y"]].to_csv("data.csv", index=False)
     options = ("--noise", "2", "--hidden", "20,10", "--activation", "relu", "--chains", "3")
-    more = ("--likelihood", "gaussian", "--step-size", "0.005", "--draws", "7")
+    options += ("--method", "sghmc", "--likelihood", "gaussian")
+    more = ("--step-size", "0.005", "--draws", "7")
     assert run("fit", "data.csv", "--target", "y", *options, *more).exit_code == 130
     assert found["noise_variance"] == pytest.approx(4 / np.var(table()["y"]))
     assert (found["hidden"], found["activation"]) == ((20, 10), "relu")

@@ -62,8 +62,7 @@ def _model(classes=0, known=True):
         _standard_functions=lambda rows: (draws * _function(rows))[..., None],
         _target_draws=lambda rows, i: _probabilities(rows)[..., i],
     )
-    if known:
-        model.columns_ = COLUMNS
+    model.columns_ = COLUMNS if known else None
     return model
 
 

@@ -34,10 +34,10 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         such as the `prior_` of another estimator.
     belief
         What functions are like: by default smooth, over lengths that are to each other as the rows
-        say (it has then seen the targets); `smooth`, the same over all columns, `rough`, `trend`, a table such as
-        `{"lengthscale": {"age": 10}, "amplitude": 3}` in the columns' and the target's units, a
-        list of such words and tables, which are added, `fit` to fit one to the rows (it has then
-        seen the targets), or a belief object in standard units.
+        say (it has then seen the targets); `smooth`, the same over all columns, `rough`, `trend`,
+        a table such as `{"lengthscale": {"age": 10}, "amplitude": 3}` in the columns' and the
+        target's units, a list of such words and tables, which are added, `fit` to fit one to the
+        rows (it has then seen the targets), or a belief object in standard units.
     method
         A name or an object with settings of its own. `mclmc`, `MCLMC(...)`, `sghmc`, `SGHMC(...)`,
         and `nuts`, `NUTS(...)`, sample the posterior; the first integrates the last layer out where
