@@ -247,7 +247,7 @@ def _check_settings(name: str, model: Any, X: Any, y: np.ndarray) -> None:
         return
     try:
         model.check_settings()
-        reader = clone(model)
+        reader: Any = clone(model)
         numbers = reader._read_training(X)
         if isinstance(model.belief, str | dict | list) and model.belief != "fit":
             _check_belief(reader, numbers, y)
