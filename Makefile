@@ -50,7 +50,7 @@ bench: $(VENV)/.installed $(VENV)-peers/.installed
 # The peers pin other versions of what we use, so they live in an environment of their own.
 $(VENV)-peers/.installed:
 	$(PYTHON) -m venv $(VENV)-peers
-	$(VENV)-peers/bin/python -m pip install --quiet "torch>=2.6" sklearn-contrib-bde laplace-torch ngboost catboost pandas
+	$(VENV)-peers/bin/python -m pip install --quiet "torch>=2.6" sklearn-contrib-bde ngboost catboost pandas
 	touch $@
 
 .PHONY: package test-oldest

@@ -33,24 +33,25 @@ TABLES = (
 )
 PEERS = ("catboost", "ngboost", "gp", "ensemble", "laplace", "bde", "bde-paper")
 OURS = "goodprior"
+IN_HOUSE = {OURS: {}, "laplace": {"method": "laplace"}}  # settings of `BNNRegressor`
 RESULTS = Path("results/scoreboard.csv")
 CRPS_DRAWS = 200  # of a mixture, evenly spaced: the formula has a term for each pair
 
 
-def fit(table: str, out: str) -> None:
-    """Our defaults on one table: the predictive mixture, and one line of JSON."""
+def fit(method: str, table: str, out: str) -> None:
+    """`BNNRegressor` on one table: the predictive mixture, and one line of JSON."""
     from goodprior import BNNRegressor
 
     warnings.simplefilter("ignore")
     with np.load(table) as arrays:
         X, y, X_test = (arrays[name] for name in ("X", "y", "X_test"))
     started = time.perf_counter()
-    model = BNNRegressor(random_state=0).fit(X, y.ravel())
+    model = BNNRegressor(random_state=0, **IN_HOUSE[method]).fit(X, y.ravel())
     found = model.posterior_.predict(X_test)
     mean = np.asarray(found.functions, np.float64)[..., 0]
     seconds = time.perf_counter() - started
     told: dict[str, Any] = {"seconds": seconds}
-    if model.diagnostics_ is not None:
+    if model.diagnostics_ is not None:  # Laplace has none
         told["rhat"] = model.diagnostics_.summary["rhat_max"]
     np.savez(out, mean=mean, std=np.asarray(found.scale)[..., 0], degrees=found.degrees or np.inf)
     print(json.dumps(told))
@@ -121,8 +122,8 @@ def _absolute(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
 
 def command_of(method: str, peers: str) -> list[str]:
     """The program of a method, to which the files are appended."""
-    if method == OURS:
-        return [sys.executable, "-m", "benchmarks.scoreboard", "--fit"]
+    if method in IN_HOUSE:
+        return [sys.executable, "-m", "benchmarks.scoreboard", "--fit", method]
     return [peers, "-m", "benchmarks.peers.regressors", method]
 
 
@@ -198,7 +199,7 @@ def main() -> None:
     parser.add_argument("--peers", default=".venv-peers/bin/python", help="the peers' Python")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--report", action="store_true", help="run nothing, read what there is")
-    parser.add_argument("--fit", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--fit", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.fit:
         fit(*options.fit)

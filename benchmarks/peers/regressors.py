@@ -77,16 +77,9 @@ def catboost(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Mixture:
 
 def deep_ensemble(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Mixture:
     """Five networks with two layers of 50 ReLU units and a variance of their own (PyTorch)."""
-    from benchmarks.peers import networks_torch
+    from benchmarks.peers.ensemble_torch import ensemble
 
-    return Mixture(*networks_torch.ensemble(X, y, X_test), {})
-
-
-def laplace(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Mixture:
-    """laplace-torch on two layers of 50 tanh units: Kronecker factors, tuned by the evidence."""
-    from benchmarks.peers import networks_torch
-
-    return Mixture(*networks_torch.laplace(X, y, X_test), {})
+    return Mixture(*ensemble(X, y, X_test), {})
 
 
 def bde(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, **settings: Any) -> Mixture:
@@ -135,7 +128,6 @@ FITS: dict[str, Fit] = {
     "catboost": catboost,
     "ngboost": ngboost,
     "ensemble": deep_ensemble,
-    "laplace": laplace,
     "bde": bde,
     "bde-paper": bde_paper,
 }
