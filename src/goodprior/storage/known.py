@@ -64,6 +64,7 @@ from goodprior.networks import (
     MonotoneNetwork,
     Parameter,
     PreResNet20,
+    Slopes,
     Waves,
     WithLogNoise,
 )
@@ -86,7 +87,7 @@ _GOODPRIOR: tuple[type, ...] = (
     # networks
     *(MLP, Dense, Architecture, Parameter),
     *(Conv, BatchNorm, LeNet5, VGG16, PreResNet20, Residual, WithLogNoise),
-    *(Fourier, Waves, Monomial, MonotoneNetwork),
+    *(Fourier, Waves, Monomial, Slopes, MonotoneNetwork),
     # beliefs
     *(
         GaussianProcess,
