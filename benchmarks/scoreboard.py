@@ -161,25 +161,24 @@ def jobs(options: argparse.Namespace) -> Iterator[tuple[str, int, str]]:
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
     """What is missing, one after another; the file is written after each."""
-    for data, split, method in jobs(options):
-        rows = pd.read_csv(options.out) if options.out.exists() else pd.DataFrame()
-        if len(rows):
-            here = (rows.data == data) & (rows.split == split) & (rows.method == method)
-            if options.again:
-                rows = rows[~(here & rows.get("failed", pd.Series(index=rows.index)).notna())]
-                here = here.loc[rows.index]
-            if here.any():
-                continue
-        row = run_one(data, split, method, options)
+    rows = pd.read_csv(options.out).to_dict("records") if options.out.exists() else []
+    if options.again:
+        rows = [row for row in rows if not isinstance(row.get("failed"), str)]
+    done = {(row["data"], row["split"], row["method"]) for row in rows}
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    for job in jobs(options):
+        if job in done:
+            continue
+        row = run_one(*job, options)
         print({k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()}, flush=True)
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        pd.concat([rows, pd.DataFrame([row])]).to_csv(options.out, index=False, float_format="%.6g")
-    return pd.read_csv(options.out)
+        rows.append(row)
+        pd.DataFrame(rows).to_csv(options.out, index=False, float_format="%.6g")
+    return pd.DataFrame(rows)
 
 
 def summary(rows: pd.DataFrame) -> str:
     """Means over splits, a line for each table and method; integer-valued targets have a star."""
-    rows = rows.assign(data=rows.data + np.where(rows.integer_target, " *", ""))
+    rows = rows.assign(data=rows.data + rows.integer_target.map({True: " *", False: ""}))
     columns = [name for name in (*METRICS, "coverage_95", "seconds", "rhat") if name in rows]
     table = rows.groupby(["data", "method"], sort=False)[columns].mean()
     table.insert(0, "splits", rows.groupby(["data", "method"], sort=False)["nll"].count())

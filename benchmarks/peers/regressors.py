@@ -14,8 +14,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")  # bde: members
-
 import numpy as np
 
 MOST_DRAWS = 2000  # of a mixture that are kept, evenly spaced
@@ -30,7 +28,6 @@ class Mixture(NamedTuple):
     extra: dict[str, float]
 
 
-Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 Fit = Callable[[np.ndarray, np.ndarray, np.ndarray], Mixture]
 
 
@@ -84,14 +81,17 @@ def deep_ensemble(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> Mixture:
 
 def bde(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, **settings: Any) -> Mixture:
     """sklearn-contrib-bde with the settings of its README (1.0.2), unless others are given."""
+    readme = {"n_members": 8, "epochs": 200, "warmup_steps": 5000, "n_samples": 2000}
+    settings = readme | {"n_thinning": 2, "patience": 10} | settings
+    # A device for each member, as its README says; before JAX is imported.
+    flag = f"--xla_force_host_platform_device_count={settings['n_members']}"
+    os.environ.setdefault("XLA_FLAGS", flag)
     from bde import BdeRegressor
     from bde.loss import GaussianNLL
 
-    readme = {"n_members": 8, "epochs": 200, "warmup_steps": 5000, "n_samples": 2000}
-    readme |= {"n_thinning": 2, "patience": 10}
     model = BdeRegressor(
         hidden_layers=[16, 16], seed=0, loss=GaussianNLL(), activation="relu",
-        validation_split=0.15, lr=1e-3, weight_decay=1e-4, **(readme | settings),
+        validation_split=0.15, lr=1e-3, weight_decay=1e-4, **settings,
     )  # fmt: skip
     model.fit(x=X, y=y[:, None])
     raw = np.asarray(model.predict(X_test, raw=True), np.float32)  # members, draws, points, 2
