@@ -45,12 +45,12 @@ $(VENV)/.installed-docs: pyproject.toml
 
 bench: $(VENV)/.installed $(VENV)-peers/.installed
 	$(BIN)/python -m benchmarks
-	$(BIN)/python -m benchmarks.estimators
+	$(BIN)/python -m benchmarks.scoreboard
 
 # The peers pin other versions of what we use, so they live in an environment of their own.
 $(VENV)-peers/.installed:
 	$(PYTHON) -m venv $(VENV)-peers
-	$(VENV)-peers/bin/python -m pip install --quiet "torch>=2.6" sklearn-contrib-bde pandas
+	$(VENV)-peers/bin/python -m pip install --quiet "torch>=2.6" sklearn-contrib-bde ngboost catboost pandas
 	touch $@
 
 .PHONY: package test-oldest

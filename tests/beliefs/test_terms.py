@@ -109,10 +109,21 @@ def test_uncertain_amplitudes_and_lengthscales_differ_from_draw_to_draw():
     assert_mean(squared_gradient, variance / 0.5**2 * np.exp(2 * 0.6**2))
 
 
+def test_slopes_share_an_uncertain_amplitude():
+    """Squared slopes of one draw go together: E a^4 = median^4 exp(8 s^2)."""
+    belief = SumOfTerms((Term(About(1.5, 0.3), slopes=(0, 1)),))
+    draws = np.asarray(belief.sample(KEY, jnp.eye(2), 20_000), np.float64)[..., 0]
+    assert_mean(draws[:, 0] * draws[:, 1], 0.0)
+    assert_mean(draws[:, 0] ** 2 * draws[:, 1] ** 2, 1.5**4 * np.exp(8 * 0.3**2))
+    assert as_terms(belief, 2) is belief
+    assert as_terms(belief, 1) is None
+
+
 @pytest.mark.parametrize(
     ("terms", "message"),
     [
         ((), "at least one term"),
+        ((Term(About(1.0), (Factor(0),), slopes=(0,)),), "neither factors nor times"),
         ((Term(About(-1.0)),), "an amplitude or lengthscale"),
         ((Term(About(1.0, -0.5)),), "log_std must be"),
         ((Term(About(1.0), (Factor(0, smoothness=3.0),)),), "smoothness must be one of"),

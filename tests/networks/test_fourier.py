@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from goodprior.networks import MLP, Fourier, Monomial, Waves
+from goodprior.networks import MLP, Fourier, Monomial, Slopes, Waves
 
 KEYS = jax.random.split(jax.random.key(0), 3)
 X = np.array([0.3, -1.2, 0.8])
@@ -45,6 +45,14 @@ def test_the_readout_of_waves_has_no_bias():
 
 def test_without_columns_a_monomial_is_one():
     np.testing.assert_array_equal(Monomial()(jnp.asarray(X, jnp.float32)), [1.0])
+
+
+def test_slopes_share_an_amplitude():
+    slopes = eqx.tree_at(
+        lambda s: s.log_amplitude, Slopes((2, 0), amplitude_varies=True), jnp.array(0.4)
+    )
+    expected = np.exp(0.4) * X[[2, 0]]
+    np.testing.assert_allclose(slopes(jnp.asarray(X, jnp.float32)), expected, rtol=1e-6)
 
 
 def test_periods_that_do_not_fit_are_refused():

@@ -32,6 +32,7 @@ BELIEFS = {
     "season that changes": (Term(About(1.0), (*SEASON.factors, Factor(1, About(1.0)))),),
     "linear times smooth": (Term(About(1.0), (Factor(1, About(0.7)),), (0,)),),
     "trend, season, level": (Term(About(0.5), (), (0,)), SEASON, Term(About(0.7))),
+    "slopes with one amplitude": (Term(About(0.8), slopes=(0, 1)), of_columns([0.5, 2.0])),
     "bilinear": (Term(About(1.0), (), (0, 1)),),
     "two of them": (of_columns([0.3, 3.0]), of_columns([2.0, 0.4], 0.5, 2.5)),
 }

@@ -51,7 +51,7 @@ from goodprior.inference.samplers.base import Totals
 from goodprior.matching import KL, MMD, Energy, KLStein, MatchSchedule, Sliced, Wasserstein
 from goodprior.matching.compare import Comparison
 from goodprior.matching.match import History
-from goodprior.networks import MLP, Architecture, BatchNorm, Fourier, Monomial, Waves
+from goodprior.networks import MLP, Architecture, BatchNorm, Fourier, Monomial, Slopes, Waves
 from goodprior.priors import (
     FlowPrior,
     GaussianPrior,
@@ -85,6 +85,9 @@ PRIORS = {
         Fourier((Waves((0, 1), 3, periods=(None, 0.5), key=KEY), Monomial((1,))), 2, key=KEY),
         1,
         key=KEY,
+    ),
+    "slopes": lambda network: GaussianPrior(
+        Fourier((Slopes((0, 1), amplitude_varies=True),), 2, key=KEY)
     ),
     "noise network": lambda network: NoiseNetworkPrior(
         GaussianPrior(network), GaussianPrior(_network(1))

@@ -36,7 +36,11 @@ def as_terms(belief: Belief, inputs: int) -> SumOfTerms | None:
     About(median=2.0, log_std=0.0)
     """
     if isinstance(belief, SumOfTerms):
-        used = [c for t in belief.terms for c in (*t.times, *(f.column for f in t.factors))]
+        used = [
+            column
+            for term in belief.terms
+            for column in (*term.times, *term.slopes, *(f.column for f in term.factors))
+        ]
         return belief if max(used, default=-1) < inputs else None
     if isinstance(belief, HierarchicalGP):
         return _hierarchical(belief, inputs)

@@ -79,7 +79,8 @@ class Factor(NamedTuple):
 class Term(NamedTuple):
     """`amplitude^2`, times kernels of columns, times products of columns at both points.
 
-    Without factors it is linear in the columns of `times`, or constant if there are none.
+    Without factors it is linear in the columns of `times`, or constant if there are none. With
+    `slopes` it is linear in each of several columns, with one amplitude for all of them.
 
     Attributes
     ----------
@@ -89,10 +90,14 @@ class Term(NamedTuple):
         Kernels that are multiplied.
     times : tuple of int
         Columns by which functions are multiplied.
+    slopes : tuple of int
+        Columns whose slopes are independent, each with the deviation `amplitude`: an uncertain one
+        is shared. Such a term has neither factors nor `times`.
 
     Examples
     --------
     >>> line = Term(About(0.5), times=(0,))
+    >>> plane = Term(About(0.5, log_std=1.0), slopes=(0, 1))
     >>> smooth = Term(About(1.0), (Factor(0), Factor(1, About(3.0))))
     >>> SumOfTerms((line, smooth)).is_certain
     True
@@ -101,6 +106,7 @@ class Term(NamedTuple):
     amplitude: About
     factors: tuple[Factor, ...] = ()
     times: tuple[int, ...] = ()
+    slopes: tuple[int, ...] = ()
 
 
 class SumOfTerms(eqx.Module):
@@ -199,6 +205,9 @@ def covariance(
             k = k * PROFILES[_NAMES[smoothness]](square)
         for column in term.times:
             k = k * a[:, None, column] * b[None, :, column]
+        if term.slopes:
+            several = list(term.slopes)
+            k = k * (a[:, several] @ b[:, several].T)
         total = total + k
     return total
 
@@ -216,7 +225,9 @@ def _shape_of(terms: tuple[Term, ...]) -> tuple[Term, ...]:
     """The terms without their numbers: what the compiled programs depend on."""
     one = About(1.0)
     return tuple(
-        Term(one, tuple(f._replace(lengthscale=one) for f in term.factors), term.times)
+        term._replace(
+            amplitude=one, factors=tuple(f._replace(lengthscale=one) for f in term.factors)
+        )
         for term in terms
     )
 
@@ -226,6 +237,8 @@ def _check(term: Term) -> None:
         checks.positive("an amplitude or lengthscale", about.median)
         if not 0 <= about.log_std < inf:
             raise ValueError(f"log_std must be at least 0 and finite, got {about.log_std!r}")
+    if term.slopes and (term.factors or term.times):
+        raise ValueError("a term with slopes is linear: it has neither factors nor times")
     for factor in term.factors:
         if factor.smoothness not in _NAMES:
             raise ValueError(f"smoothness must be one of {[*_NAMES]}, got {factor.smoothness!r}")

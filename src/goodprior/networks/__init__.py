@@ -7,7 +7,7 @@ from goodprior.networks.architecture import Architecture, Parameter, zero_networ
 from goodprior.networks.batch_norm import BatchNorm, batch_statistics, outputs, with_statistics
 from goodprior.networks.conv import Conv, max_pool
 from goodprior.networks.dense import Dense
-from goodprior.networks.fourier import Fourier, Monomial, Waves
+from goodprior.networks.fourier import Fourier, Monomial, Slopes, Waves
 from goodprior.networks.lenet import LeNet5
 from goodprior.networks.mlp import ACTIVATIONS, MLP
 from goodprior.networks.monotone import MonotoneNetwork
@@ -33,6 +33,7 @@ __all__ = [
     "MonotoneNetwork",
     "Parameter",
     "PreResNet20",
+    "Slopes",
     "Waves",
     "WithLogNoise",
     "batch_statistics",

@@ -120,11 +120,41 @@ class Monomial(eqx.Module):
         return jnp.ones(1, x.dtype) * _factor(x, self.times, self.log_amplitude)
 
 
+class Slopes(eqx.Module):
+    """Some columns as they are, with one amplitude.
+
+    Parameters
+    ----------
+    columns : sequence of int
+        Of the input.
+    amplitude_varies : bool
+        Whether the logarithm of the amplitude is a weight of its own.
+    """
+
+    log_amplitude: Float[Array, ""] | None
+    columns: tuple[int, ...] = eqx.field(static=True)
+
+    def __init__(self, columns: Sequence[int], *, amplitude_varies: bool = False):
+        self.columns = tuple(columns)
+        self.log_amplitude = jnp.zeros(()) if amplitude_varies else None
+
+    @property
+    def width(self) -> int:
+        """A feature for each column."""
+        return len(self.columns)
+
+    def __call__(self, x: Float[Array, " in"]) -> Float[Array, " features"]:
+        return x[np.array(self.columns, int)] * _factor(x, (), self.log_amplitude)
+
+
 def _factor(x: Float[Array, " in"], times: tuple[int, ...], log_amplitude: Array | None) -> Array:
     factor = jnp.ones((), x.dtype) if log_amplitude is None else jnp.exp(log_amplitude)
     for column in times:
         factor = factor * x[column]
     return factor
+
+
+Block = Waves | Monomial | Slopes
 
 
 class Fourier(eqx.Module):
@@ -136,7 +166,7 @@ class Fourier(eqx.Module):
 
     Parameters
     ----------
-    blocks : sequence of Waves or Monomial
+    blocks : sequence of Waves, Monomial or Slopes
         Whose features are joined.
     outputs : int
         Columns of the output.
@@ -153,10 +183,10 @@ class Fourier(eqx.Module):
     ((101,), (1,))
     """
 
-    blocks: tuple[Waves | Monomial, ...]
+    blocks: tuple[Block, ...]
     readout: Dense
 
-    def __init__(self, blocks: Sequence[Waves | Monomial], outputs: int, *, key: PRNGKeyArray):
+    def __init__(self, blocks: Sequence[Block], outputs: int, *, key: PRNGKeyArray):
         self.blocks = tuple(blocks)
         features = sum(block.width for block in self.blocks)
         self.readout = Dense(features, outputs, use_bias=False, key=key)

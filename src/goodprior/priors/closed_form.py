@@ -8,6 +8,7 @@ weights v the block's covariance is that of the term, whatever the width (Bochne
     period                   the column becomes the cosine and sine of its phase, then as the RBF
     products of kernels      one block over all their columns
     linear, constant         a feature of its own, v ~ N(0, amplitude^2)
+    slopes                   each column a feature, v ~ N(0, amplitude^2)
     monotone                 the integral of the exponential of such a network, plus another
     uncertain lengthscale    w exp(-g), g ~ N(0, log_std^2); amplitudes likewise
 
@@ -31,6 +32,7 @@ from goodprior.networks import (
     Fourier,
     Monomial,
     MonotoneNetwork,
+    Slopes,
     Waves,
     zero_network,
 )
@@ -129,9 +131,12 @@ def _builder(belief: SumOfTerms, units: int) -> Callable[[PRNGKeyArray], Fourier
 
 
 def _network(belief: SumOfTerms, units: int, key: PRNGKeyArray) -> Fourier:
-    blocks: list[Waves | Monomial] = []
+    blocks: list[Waves | Monomial | Slopes] = []
     for term in belief.terms:
         vary = bool(term.amplitude.log_std)
+        if term.slopes:
+            blocks.append(Slopes(term.slopes, amplitude_varies=vary))
+            continue
         if not term.factors:
             blocks.append(Monomial(term.times, amplitude_varies=vary))
             continue
@@ -150,14 +155,14 @@ def _network(belief: SumOfTerms, units: int, key: PRNGKeyArray) -> Fourier:
 
 
 def _block_scales(
-    term: Term, block: Waves | Monomial
+    term: Term, block: Waves | Monomial | Slopes
 ) -> tuple[dict[str, np.ndarray], Float[np.ndarray, " features"]]:
     """Scales of the block's own weights by name, and each feature's share of its variance."""
     scales: dict[str, np.ndarray] = {}
     if block.log_amplitude is not None:
         scales["log_amplitude"] = np.array(term.amplitude.log_std)
-    if isinstance(block, Monomial):
-        return scales, np.ones(1)
+    if isinstance(block, Monomial | Slopes):
+        return scales, np.ones(block.width)
     units = block.width // 2
     rough = {f.smoothness for f in term.factors} - {inf}
     if len(rough) > 1:

@@ -66,6 +66,7 @@ from goodprior.networks import (
     MonotoneNetwork,
     Parameter,
     PreResNet20,
+    Slopes,
     Waves,
     WithLogNoise,
 )
@@ -88,7 +89,7 @@ _GOODPRIOR: tuple[type, ...] = (
     # networks
     *(MLP, Dense, Architecture, Parameter),
     *(Conv, BatchNorm, LeNet5, VGG16, PreResNet20, Residual, WithLogNoise),
-    *(Fourier, Waves, Monomial, MonotoneNetwork),
+    *(Fourier, Waves, Monomial, Slopes, MonotoneNetwork),
     # beliefs
     *(
         GaussianProcess,
