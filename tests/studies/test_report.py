@@ -98,6 +98,39 @@ def test_either_way_of_matching_has_its_section(store, tmp_path):
     assert {"benchmark-wasserstein", "depth-wasserstein"} == set(report.sections[0].figures)
 
 
+def test_rows_by_the_short_critic_are_of_the_papers_protocol(store, tmp_path):
+    one = study("uci-regression")
+    store = Store(shutil.copytree(store.folder, tmp_path / one.name))
+    either = ("wasserstein", "wasserstein-20")
+    cells = {"datasets": ("boston",), "methods": ("gpi-g",), "depths": (2,), "splits": 2}
+    for distance, row in zip(either, ({"rmse": 3.0}, {"rmse": 3.1}), strict=True):
+        job = one.jobs(one.choose("paper", distance=distance, **cells))[0]
+        store.add(Result(job.settings, row, 1.0, {}))
+    counts = (
+        reproduction.coverage(tmp_path)
+        .set_index("study")
+        .loc["[uci-regression](uci-regression.md)"]
+    )
+    assert counts["jobs by the paper's protocol"] == "13 of 2100"
+    assert counts["of these by the critic in 20 steps"] == 0  # the published one is there as well
+    (job,) = one.jobs(one.choose("paper", distance="wasserstein-20", **cells))[1:]
+    store.add(Result(job.settings, {"rmse": 3.1}, 1.0, {}))
+    counts = (
+        reproduction.coverage(tmp_path)
+        .set_index("study")
+        .loc["[uci-regression](uci-regression.md)"]
+    )
+    assert counts["jobs by the paper's protocol"] == "14 of 2100"
+    assert counts["of these by the critic in 20 steps"] == 1
+    (claim,) = claims.read_claims(_claims(tmp_path, "nothing yet"))
+    assert claims.evidence(claim, tmp_path).share == "8 of 150"
+
+
+def _coverage(results, name):
+    table = reproduction.coverage(results)
+    return table[table["study"] == f"[{name}]({name}.md)"].iloc[0]
+
+
 def test_the_pages_state_what_was_run_and_what_was_not(store, tmp_path):
     (store.folder / "notes.md").write_text("Wine is made up.")
     names = [path.name for path in reproduction.write_pages(store.folder.parent, tmp_path)]
@@ -108,7 +141,7 @@ def test_the_pages_state_what_was_run_and_what_was_not(store, tmp_path):
     assert "GPi-G minus FG | 2 | 3 | 2 | 0 | 2 | 2 | 0 | 2 |" in page
     assert "Preset paper: 0 of 200 jobs" in (tmp_path / "hmc.md").read_text()
     index = (tmp_path / "index.md").read_text()
-    assert "| 0 / 4 / 224 | 12 of 2100 | 12 | 0 | 25 |" in index
+    assert "| 0 / 4 / 224 | 12 of 2100 | 0 | 12 | 0 | 25 |" in index
 
 
 CLAIM = """

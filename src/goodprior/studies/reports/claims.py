@@ -158,13 +158,15 @@ def _pairs(claim: Claim, rows: pd.DataFrame, metric: Against) -> tuple[pd.DataFr
 
 
 def _share(claim: Claim, one: Study, results: Path) -> str:
-    """How many of the paper's jobs for the pair have been run, by its own distance."""
+    """How many of the paper's jobs for the pair have been run, by its critic or the equivalent."""
+    either = [one.jobs(one.choose("paper", distance=d)) for d in DISTANCES[:2]]
     wanted = {
-        job.hash
-        for job in one.jobs(one.presets["paper"])
+        (job.hash, short.hash)
+        for job, short in zip(*either, strict=True)
         if job.settings.get(claim.by) in claim.pair and claim.concerns(job.settings)
     }
-    return f"{len(wanted & _current(claim.study, results))} of {len(wanted)}"
+    done = _current(claim.study, results)
+    return f"{sum(not done.isdisjoint(hashes) for hashes in wanted)} of {len(wanted)}"
 
 
 @cache
@@ -174,7 +176,9 @@ def _current(name: str, results: Path) -> set[str]:
 
 
 def _critic(distance: str) -> str:
-    return "critic" if distance == "wasserstein" else f"{distance} distance"
+    return {"wasserstein": "critic", "wasserstein-20": "critic in 20 steps"}.get(
+        distance, f"{distance} distance"
+    )
 
 
 def _number(value: float) -> str:
