@@ -47,19 +47,23 @@ SCHEDULES = {
     "20 as long": Wasserstein(restart=True, critic_steps=20),
 }
 RESULTS = Path("results/short_critic.csv")
+PLACE = ("data", "schedule", "split", "seed")
 SCALE = "scale "
 HELD_OUT = 4  # comparisons of 2,000 functions at four measurement sets each
 MEASURES = ("log_distance", "std_ratio", "log_inner", "log_last", "nll_moment", "rmse")
 
 
-def matched(name: str, schedule: str, seed: int) -> dict[str, float]:
+def matched(name: str, schedule: str, split: int, seed: int) -> dict[str, float]:
     """Match; return seconds, held-out distances and the prior's scales."""
-    problem, *_ = _problem(name)
+    problem, *_ = _problem(name, split)
     problem = replace(problem, distance=SCHEDULES[schedule])
     started = time.process_time()
-    prior, _ = fit_prior(problem, key=jax.random.fold_in(jax.random.key(seed), 0))
+    prior, history = fit_prior(problem, key=jax.random.fold_in(jax.random.key(seed), split))
     assert isinstance(prior, GaussianPrior)
+    assert history is not None
+    assert history.after is not None
     row = {"seconds": time.process_time() - started}
+    row |= {"as in the study": history.after.energy_distance}
     found = [
         compare(
             prior,
@@ -75,12 +79,12 @@ def matched(name: str, schedule: str, seed: int) -> dict[str, float]:
 
 def sampled(row: dict[str, Any]) -> dict[str, float]:
     """Sample the posterior under a row's prior; return its scores."""
-    problem, X_test, y_test = _problem(row["data"])
+    problem, X_test, y_test = _problem(row["data"], row["split"])
     scales = [value for k, value in row.items() if k.startswith(SCALE)]
     first = unmatched_prior(problem, jax.random.key(0))
     assert isinstance(first, GaussianPrior)
     problem = replace(problem, prior=first.with_scales(jnp.asarray(scales)))
-    settings = _settings(row["data"])
+    settings = _settings(row["data"], row["split"])
     lengths = {k: settings[k] for k in ("burn_in", "thinning", "batch_size")}
     started = time.process_time()
     posterior = fit_posterior(
@@ -95,13 +99,13 @@ def sampled(row: dict[str, Any]) -> dict[str, float]:
     return {**{k: scores[k] for k in ("nll_moment", "rmse")}, "sampling_seconds": seconds}
 
 
-def _settings(name: str) -> dict[str, Any]:
-    return tables.table_settings(name, "gpi-g", 2, 0, Choice("paper"))
+def _settings(name: str, split: int) -> dict[str, Any]:
+    return tables.table_settings(name, "gpi-g", 2, split, Choice("paper"))
 
 
-def _problem(name: str) -> tuple[Problem, np.ndarray, np.ndarray]:
-    problem, X_test, y_test = problem_and_test(_settings(name))
-    return replace(problem, prior="gpi-g", held_out=0), X_test, y_test
+def _problem(name: str, split: int) -> tuple[Problem, np.ndarray, np.ndarray]:
+    problem, X_test, y_test = problem_and_test(_settings(name, split))
+    return replace(problem, prior="gpi-g"), X_test, y_test
 
 
 def measures(rows: pd.DataFrame) -> pd.DataFrame:
@@ -119,7 +123,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     rows, lines = measures(rows), []
     published = rows[rows["schedule"] == "200"]
     for schedule, part in rows[rows["schedule"] != "200"].groupby("schedule", sort=False):
-        both = part.merge(published, on=["data", "seed"], suffixes=("", "_published"))
+        both = part.merge(published, on=["data", "split", "seed"], suffixes=("", "_published"))
         for measure in MEASURES:
             each = (both[measure] - both[f"{measure}_published"]).groupby(both["data"]).mean()
             low, high = t_interval(each.dropna())
@@ -146,18 +150,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sets", nargs="*", default=SETS)
     parser.add_argument("--schedules", nargs="+", choices=SCHEDULES, default=("20", "200"))
+    parser.add_argument("--splits", nargs="+", type=int, default=(0,))
     parser.add_argument("--seeds", nargs="+", type=int, default=(0, 1))
     parser.add_argument("--posteriors", action="store_true", help="sample those that are missing")
     options = parser.parse_args()
     rows = pd.read_csv(RESULTS, dtype={"schedule": str}) if RESULTS.exists() else pd.DataFrame()
-    found = {(r["data"], r["schedule"], r["seed"]): r for r in rows.to_dict("records")}
-    for place in itertools.product(options.seeds, options.sets, options.schedules):
-        seed, name, schedule = place
-        row = found.setdefault((name, schedule, seed), {})
-        row |= {"data": name, "schedule": schedule, "seed": seed}
+    found = {tuple(r[k] for k in PLACE): r for r in rows.to_dict("records")}
+    places = (options.seeds, options.splits, options.sets, options.schedules)
+    for seed, split, name, schedule in itertools.product(*places):
+        row = found.setdefault((name, schedule, split, seed), {})
+        row |= dict(zip(PLACE, (name, schedule, split, seed), strict=True))
         before = len(row)
         if "seconds" not in row:
-            row |= matched(name, schedule, seed)
+            row |= matched(name, schedule, split, seed)
         if options.posteriors and not row.get("nll_moment", np.nan) > -np.inf:
             row |= sampled(row)
         if len(row) != before or options.posteriors:

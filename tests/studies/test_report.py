@@ -13,6 +13,7 @@ from goodprior.studies.catalogue import study
 from goodprior.studies.engine.store import Result, Store
 from goodprior.studies.reports import claims, reproduction
 from goodprior.studies.reports.compare import wins
+from goodprior.studies.reports.printed import printed_cells
 from goodprior.studies.reports.report import gather, introduction, write
 
 
@@ -124,6 +125,31 @@ def test_rows_by_the_short_critic_are_of_the_papers_protocol(store, tmp_path):
     assert counts["of these by the critic in 20 steps"] == 1
     (claim,) = claims.read_claims(_claims(tmp_path, "nothing yet"))
     assert claims.evidence(claim, tmp_path).share == "8 of 150"
+
+
+def test_printed_numbers_count_by_the_papers_protocol_alone(store, tmp_path):
+    one = study("uci-regression")
+    store = Store(shutil.copytree(store.folder, tmp_path / one.name))
+
+    def counts():
+        return printed_cells(tmp_path).set_index("table").loc["uci_regression_rmse"].to_dict()
+
+    fixed = counts()  # of FG alone: GPi-G's rows are by the energy distance
+    assert (fixed["cells"], fixed["whole"], fixed["begun"]) == (192, 0, 4)
+    jobs = one.jobs(
+        one.choose(
+            "paper",
+            distance="wasserstein-20",
+            datasets=("boston",),
+            methods=("gpi-g",),
+            depths=(2,),
+        )
+    )
+    for job in jobs[:-1]:
+        store.add(Result(job.settings, {"rmse": 3.0}, 1.0, {}))
+    assert (counts()["whole"], counts()["begun"]) == (0, 5)
+    store.add(Result(jobs[-1].settings, {"rmse": 3.0}, 1.0, {}))
+    assert (counts()["whole"], counts()["begun"]) == (1, 5)
 
 
 def _coverage(results, name):

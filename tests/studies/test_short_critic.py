@@ -1,10 +1,9 @@
-"""The priors of the published critic and of the short one, as `results/short_critic.csv` has them."""
+"""The priors of the published critic and of the short one: `results/short_critic.csv`."""
 
 from pathlib import Path
 
 import pandas as pd
 import pytest
-
 from benchmarks import short_critic
 
 RESULTS = Path(__file__).parents[2] / short_critic.RESULTS
