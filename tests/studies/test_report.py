@@ -99,32 +99,19 @@ def test_either_way_of_matching_has_its_section(store, tmp_path):
     assert {"benchmark-wasserstein", "depth-wasserstein"} == set(report.sections[0].figures)
 
 
-def test_rows_by_the_short_critic_are_of_the_papers_protocol(store, tmp_path):
+def test_rows_by_the_short_critic_are_counted_apart(store, tmp_path):
     one = study("uci-regression")
     store = Store(shutil.copytree(store.folder, tmp_path / one.name))
-    either = ("wasserstein", "wasserstein-20")
     cells = {"datasets": ("boston",), "methods": ("gpi-g",), "depths": (2,), "splits": 2}
-    for distance, row in zip(either, ({"rmse": 3.0}, {"rmse": 3.1}), strict=True):
-        job = one.jobs(one.choose("paper", distance=distance, **cells))[0]
-        store.add(Result(job.settings, row, 1.0, {}))
-    counts = (
-        reproduction.coverage(tmp_path)
-        .set_index("study")
-        .loc["[uci-regression](uci-regression.md)"]
-    )
+    either = ("wasserstein", "wasserstein-20")
+    jobs = [one.jobs(one.choose("paper", distance=d, **cells)) for d in either]
+    for job in (jobs[0][0], *jobs[1]):  # the first split by both
+        store.add(Result(job.settings, {"rmse": 3.0}, 1.0, {}))
+    counts = _coverage(tmp_path, one.name)
     assert counts["jobs by the paper's protocol"] == "13 of 2100"
-    assert counts["of these by the critic in 20 steps"] == 0  # the published one is there as well
-    (job,) = one.jobs(one.choose("paper", distance="wasserstein-20", **cells))[1:]
-    store.add(Result(job.settings, {"rmse": 3.1}, 1.0, {}))
-    counts = (
-        reproduction.coverage(tmp_path)
-        .set_index("study")
-        .loc["[uci-regression](uci-regression.md)"]
-    )
-    assert counts["jobs by the paper's protocol"] == "14 of 2100"
-    assert counts["of these by the critic in 20 steps"] == 1
+    assert counts["by the critic in 20 steps"] == 1
     (claim,) = claims.read_claims(_claims(tmp_path, "nothing yet"))
-    assert claims.evidence(claim, tmp_path).share == "8 of 150"
+    assert claims.evidence(claim, tmp_path).share == "7 of 150"
 
 
 def test_printed_numbers_count_by_the_papers_protocol_alone(store, tmp_path):
@@ -139,7 +126,6 @@ def test_printed_numbers_count_by_the_papers_protocol_alone(store, tmp_path):
     jobs = one.jobs(
         one.choose(
             "paper",
-            distance="wasserstein-20",
             datasets=("boston",),
             methods=("gpi-g",),
             depths=(2,),

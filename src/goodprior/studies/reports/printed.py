@@ -6,7 +6,7 @@ import pandas as pd
 
 from goodprior.studies.catalogue import study
 from goodprior.studies.engine.store import Store
-from goodprior.studies.engine.study import DISTANCES, Settings
+from goodprior.studies.engine.study import PAPERS, Settings
 from goodprior.studies.paper import table as paper_table
 from goodprior.studies.protocols.method_names import LABELS
 from goodprior.studies.reports.report import divide
@@ -18,8 +18,7 @@ KEYS = ("dataset", "network", "depth", "method", "sampler")
 def printed_cells(results: Path) -> pd.DataFrame:
     """Return for each printed table its cells, and of how many we have all splits, or some.
 
-    What counts is the paper's own protocol, with its critic or the one in 20 steps; all splits are
-    those that the paper has.
+    What counts is the paper's protocol with its own critic; all splits are the paper's number.
 
     Parameters
     ----------
@@ -41,17 +40,17 @@ def printed_cells(results: Path) -> pd.DataFrame:
     for name in STUDIES:
         one = study(name)
         current, _, _ = divide(Store(results / name, one.reuses).results())
-        either = [one.jobs(one.choose("paper", distance=d)) for d in DISTANCES[:2]]
+        ways = [one.jobs(one.choose("paper", distance=d)) for d in PAPERS]
         for against in one.against:
             printed = paper_table(against.table)
             keys = [key for key in KEYS if key in printed]
             done: dict[tuple[str, ...], list[bool]] = {
                 tuple(map(str, cell)): [] for cell in printed[keys].itertuples(index=False)
             }
-            for job, short in zip(*either, strict=True):
-                cell = _cell(dict(job.settings), keys)
+            for jobs in zip(*ways, strict=True):
+                cell = _cell(dict(jobs[0].settings), keys)
                 if cell in done:
-                    hashes = {job.hash, short.hash} & current.keys()
+                    hashes = {job.hash for job in jobs} & current.keys()
                     done[cell].append(any(against.metric in current[h].row for h in hashes))
             found.append(
                 {

@@ -11,10 +11,11 @@ import pandas as pd
 from goodprior import html
 from goodprior.studies.catalogue import MODULES, study
 from goodprior.studies.engine.store import Result, Store
-from goodprior.studies.engine.study import DISTANCES, Study
+from goodprior.studies.engine.study import DISTANCES, PAPERS, Study
 from goodprior.studies.experiments import map as maximum
 from goodprior.studies.protocols import tables
 from goodprior.studies.reports import claims
+from goodprior.studies.reports.claims import way_of_matching
 from goodprior.studies.reports.compare import MAX_RHAT, converged
 from goodprior.studies.reports.printed import printed_cells
 from goodprior.studies.reports.report import Report, divide, frame, gather, introduction
@@ -61,8 +62,7 @@ def index(results: Path) -> str:
         markdown_table(claims.table(results)) + "\n",
         "## What of the paper has been run\n",
         "Cells are combinations of data set, network and method; a cell is whole with all of the "
-        "paper's splits. Jobs by the critic are the paper's own protocol (or match nothing); the "
-        "critic in 20 steps is its tested equivalent (deviations).\n",
+        "paper's splits. Jobs by the critic are the paper's own protocol (or match nothing).\n",
         markdown_table(coverage(results)) + "\n",
         deviations.read_text(encoding="utf-8") if deviations.exists() else "",
     ]
@@ -128,29 +128,30 @@ def _counts(
     current: set[str],
     old: set[str],
 ) -> dict[str, str | int | None]:
-    """Cells and jobs of the paper's preset, by its critic and by the energy distance."""
+    """Cells and jobs of the paper's preset, by its critic and by the other ways of matching."""
     cells: dict[tuple[object, ...], list[bool]] = {}
-    jobs = [one.jobs(one.choose("paper", distance=d)) for d in DISTANCES]
-    published = critic = energy = superseded = 0
-    for job, short, other in zip(*jobs, strict=True):
-        settings = job.settings
+    ways = [one.jobs(one.choose("paper", distance=d)) for d in DISTANCES]
+    critic = superseded = 0
+    others = dict.fromkeys((d for d in DISTANCES if d not in PAPERS), 0)
+    for jobs in zip(*ways, strict=True):
+        settings = jobs[0].settings
+        hashes = {d: job.hash for d, job in zip(DISTANCES, jobs, strict=True)}
         if datasets and settings["dataset"] not in datasets:
             continue
         if methods and settings["method"] not in methods:
             continue
-        done = bool({job.hash, short.hash} & current)
+        done = any(hashes[d] in current for d in PAPERS)
         cell = tuple((k, str(v)) for k, v in settings.items() if k not in ("split", "seed"))
         cells.setdefault(cell, []).append(done)
-        published += job.hash in current
         critic += done
-        energy += not done and other.hash in current
-        superseded += not done and bool({job.hash, short.hash, other.hash} & old)
+        for distance in others:
+            others[distance] += not done and hashes[distance] in current
+        superseded += not done and bool(set(hashes.values()) & old)
     whole, touched = (sum(map(how, cells.values())) for how in (all, any))
     return {
         "cells whole / begun / all": f"{whole} / {touched} / {len(cells)}",
         "jobs by the paper's protocol": f"{critic} of {sum(map(len, cells.values()))}",
-        "of these by the critic in 20 steps": critic - published,
-        "by the energy distance": energy,
+        **{f"by the {way_of_matching(d)}": count for d, count in others.items()},
         "superseded": superseded,
     }
 
