@@ -21,7 +21,6 @@ from goodprior.studies.protocols.problems import (
     distance_of,
     regression_problem,
     schedule_of,
-    short_critic,
 )
 from tests.monte_carlo import assert_mean
 from tests.studies.small import SMALL, FakePosterior
@@ -190,29 +189,6 @@ def test_the_critic_of_studies_starts_anew_as_in_the_published_results():
     critic = distance_of({"distance": "wasserstein"})
     assert critic.restart
     assert distance_of({"distance": "energy"}) == "energy"
-
-
-def test_the_short_critic_is_the_published_one_with_fewer_and_longer_steps():
-    published = distance_of({"distance": "wasserstein"})
-    assert short_critic(200) == published
-    short = distance_of({"distance": "wasserstein-20"})
-    assert (short.critic_steps, short.restart) == (20, True)
-    moved = []
-    for critic in (published, short):
-        adagrad, weight = critic._adagrad, jnp.zeros(1)
-        sums = adagrad.init(weight)
-        for _ in range(10 * critic.critic_steps):  # a gradient that does not change
-            step, sums = adagrad.update(jnp.ones(1), sums)
-            weight += step
-        moved.append(float(weight[0]))
-    assert moved[1] == pytest.approx(moved[0], rel=0.05)
-
-
-def test_the_short_critic_has_the_papers_schedule_and_draws():
-    settings = {**tables.matching("wasserstein-20"), "match_rate": 0.01}
-    assert settings["match_draws"] == tables.matching("wasserstein")["match_draws"]
-    schedule = schedule_of(settings, distance_of(settings))
-    assert schedule == MatchSchedule.published(learning_rate=0.01)
 
 
 def test_settings_of_a_job_change_the_schedule_of_its_distance():

@@ -99,21 +99,6 @@ def test_either_way_of_matching_has_its_section(store, tmp_path):
     assert {"benchmark-wasserstein", "depth-wasserstein"} == set(report.sections[0].figures)
 
 
-def test_rows_by_the_short_critic_are_counted_apart(store, tmp_path):
-    one = study("uci-regression")
-    store = Store(shutil.copytree(store.folder, tmp_path / one.name))
-    cells = {"datasets": ("boston",), "methods": ("gpi-g",), "depths": (2,), "splits": 2}
-    either = ("wasserstein", "wasserstein-20")
-    jobs = [one.jobs(one.choose("paper", distance=d, **cells)) for d in either]
-    for job in (jobs[0][0], *jobs[1]):  # the first split by both
-        store.add(Result(job.settings, {"rmse": 3.0}, 1.0, {}))
-    counts = _coverage(tmp_path, one.name)
-    assert counts["jobs by the paper's protocol"] == "13 of 2100"
-    assert counts["by the critic in 20 steps"] == 1
-    (claim,) = claims.read_claims(_claims(tmp_path, "nothing yet"))
-    assert claims.evidence(claim, tmp_path).share == "7 of 150"
-
-
 def test_printed_numbers_count_by_the_papers_protocol_alone(store, tmp_path):
     one = study("uci-regression")
     store = Store(shutil.copytree(store.folder, tmp_path / one.name))
@@ -138,11 +123,6 @@ def test_printed_numbers_count_by_the_papers_protocol_alone(store, tmp_path):
     assert (counts()["whole"], counts()["begun"]) == (1, 5)
 
 
-def _coverage(results, name):
-    table = reproduction.coverage(results)
-    return table[table["study"] == f"[{name}]({name}.md)"].iloc[0]
-
-
 def test_the_pages_state_what_was_run_and_what_was_not(store, tmp_path):
     (store.folder / "notes.md").write_text("Wine is made up.")
     names = [path.name for path in reproduction.write_pages(store.folder.parent, tmp_path)]
@@ -153,7 +133,7 @@ def test_the_pages_state_what_was_run_and_what_was_not(store, tmp_path):
     assert "GPi-G minus FG | 2 | 3 | 2 | 0 | 2 | 2 | 0 | 2 |" in page
     assert "Preset paper: 0 of 200 jobs" in (tmp_path / "hmc.md").read_text()
     index = (tmp_path / "index.md").read_text()
-    assert "| 0 / 4 / 224 | 12 of 2100 | 0 | 12 | 0 | 25 |" in index
+    assert "| 0 / 4 / 224 | 12 of 2100 | 12 | 0 | 25 |" in index
 
 
 CLAIM = """

@@ -37,12 +37,6 @@ class DistanceName(StrEnum):
     WASSERSTEIN = "wasserstein"
 
 
-class StudyDistance(StrEnum):
-    WASSERSTEIN = "wasserstein"
-    WASSERSTEIN_20 = "wasserstein-20"
-    ENERGY = "energy"
-
-
 Seed = Annotated[int, typer.Option(help="Seed of all random numbers.", min=0)]
 AsJSON = Annotated[
     bool, typer.Option("--json", help="One JSON object on stdout, the rest on stderr.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goodprior.commands.console import check_folder, report_warnings, wrong_option
-from goodprior.commands.options import StudyDistance
+from goodprior.commands.options import DistanceName
 
 if TYPE_CHECKING:
     from goodprior.studies.engine.dask_cluster import Dask
@@ -73,11 +73,7 @@ def run(
     networks: Annotated[list[str] | None, typer.Option(help="For images, such as lenet5.")] = None,
     sizes: Annotated[list[str] | None, typer.Option(help="Of training sets, such as 500.")] = None,
     distance: Annotated[
-        StudyDistance | None,
-        typer.Option(
-            help="How priors are matched; wasserstein-20: the paper's critic with a tenth of its "
-            "steps. Default: the preset's."
-        ),
+        DistanceName | None, typer.Option(help="How priors are matched. Default: the preset's.")
     ] = None,
     pixels: Annotated[
         Pixels | None, typer.Option(help="Units of a belief about images. Default: 0-255.")

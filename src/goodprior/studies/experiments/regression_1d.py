@@ -29,7 +29,7 @@ def grid(choice: Choice) -> list[Settings]:
         lengths = {} if method == "gp" else LENGTHS[choice.preset]
         critic = {"critic_rate": 0.01, "match_steps": 800}
         matching = {"distance": choice.distance} if method in MATCHED else {}
-        if matching.get("distance", "energy") != "energy":
+        if matching.get("distance") == "wasserstein":
             matching |= critic
         jobs.append({"method": method, "seed": 0, **lengths, **matching})
     return jobs

@@ -92,7 +92,7 @@ def image_settings(
 def image_matching(choice: Choice) -> Settings:
     """32 training images in each step, and for the paper's distance 128 draws at a rate of 0.01."""
     rate = {"match_draws": 128, "match_rate": 0.01}
-    own = rate if choice.distance != "energy" else {"match_draws": 64}
+    own = rate if choice.distance == "wasserstein" else {"match_draws": 64}
     return {"distance": choice.distance, **pixels(choice), "match_points": 32, **own}
 
 

@@ -21,7 +21,6 @@ from goodprior.priors import Prior
 from goodprior.studies.engine.study import Settings
 
 HELD_OUT = 512  # draws that measure a prior before and after its match
-CRITICS = {"wasserstein": 200, "wasserstein-20": 20}  # the critic's steps per step of the prior
 
 
 def regression_problem(
@@ -113,32 +112,15 @@ def part(problem: Problem, X: np.ndarray, y: np.ndarray) -> Problem:
 
 
 def distance_of(settings: Settings) -> str | Distance:
-    """The distance of these settings, energy by default; critics start anew, as published."""
+    """The distance of these settings, energy by default; the critic as published."""
     name = settings.get("distance") or "energy"
-    return short_critic(CRITICS[name]) if name in CRITICS else name
-
-
-def short_critic(steps: int) -> Wasserstein:
-    """The published critic, its 200 steps per step of the prior taken as fewer, longer ones.
-
-    Adagrad divides a rate r by the root of the sum of squared gradients. While a gradient g hardly
-    changes, k steps move a weight by k r g / sqrt(S) and add k g^2 to S. One step that moves it as
-    far adds g^2 to a sum that is k times smaller, so its rate is sqrt(k) r. These sums are never
-    reset, so steps are short compared with what they adapt to but for the very first.
-
-    >>> short_critic(50).critic_learning_rate
-    0.04
-    """
-    published = Wasserstein(restart=True)
-    ratio = published.critic_steps / steps
-    rate = published.critic_learning_rate * ratio**0.5
-    return replace(published, critic_steps=steps, critic_learning_rate=rate)
+    return Wasserstein(restart=True) if name == "wasserstein" else name
 
 
 def schedule_of(settings: Settings, distance: str | Distance, **changes: Any) -> MatchSchedule:
     """The distance's schedule with the draws, steps and learning rate of these settings."""
     names = {"draws": "match_draws", "steps": "match_steps"}
-    if settings.get("distance") in CRITICS:
+    if settings.get("distance") == "wasserstein":
         names["learning_rate"] = "match_rate"
     own = {field: settings[name] for field, name in names.items() if name in settings}
     return replace(as_distance(distance).default_schedule, **{**own, **changes})

@@ -150,7 +150,7 @@ def table_settings(dataset: str, method: str, depth: int, split: int, choice: Ch
 
 def matching(distance: str) -> Settings:
     """The distance and its draws in each step: the paper's N_s, and the energy distance's own."""
-    return {"distance": distance, "match_draws": 64 if distance == "energy" else 128}
+    return {"distance": distance, "match_draws": 128 if distance == "wasserstein" else 64}
 
 
 def table_cost(settings: Settings) -> float:
@@ -159,7 +159,5 @@ def table_cost(settings: Settings) -> float:
     weights = settings["width"] * (10 + settings["width"] * (settings["depth"] - 1))
     steps += 5 * settings.get("tuning_draws", 0) * settings.get("tuning_thinning", 0)
     steps += 200 * settings.get("epochs", 0)
-    matching = {"wasserstein": 200_000, "wasserstein-20": 25_000}
-    distance = settings.get("distance")
-    steps += matching.get(distance, 20_000) if distance else 0
-    return weights * (5000 + steps) * 1e-9
+    matching = 20_000 * (10 if settings.get("distance") == "wasserstein" else 1)
+    return weights * (5000 + steps + (matching if settings.get("distance") else 0)) * 1e-9

@@ -18,7 +18,7 @@ import pandas as pd
 
 from goodprior.studies.catalogue import study
 from goodprior.studies.engine.store import Store
-from goodprior.studies.engine.study import DISTANCES, PAPERS, PIXELS, Against, Study
+from goodprior.studies.engine.study import DISTANCES, PIXELS, Against, Study
 from goodprior.studies.protocols.method_names import LABELS
 from goodprior.studies.reports.compare import from_to, paired, t_interval
 from goodprior.studies.reports.report import frame, select
@@ -153,20 +153,18 @@ def _pairs(claim: Claim, rows: pd.DataFrame, metric: Against) -> tuple[pd.DataFr
             table = paired(some, metric, [claim.pair], claim.by) if len(some) else best
             if len(table) and table["n"].sum() > (best["n"].sum() if len(best) else 0):
                 images = f", {pixels} pixels" if "network" in rows else ""
-                best, way = table, f"{way_of_matching(name)}{images}" if mine.any() else ""
+                best, way = table, f"{_critic(name)}{images}" if mine.any() else ""
     return best, way
 
 
 def _share(claim: Claim, one: Study, results: Path) -> str:
-    """How many of the paper's jobs for the pair have been run, by what counts as its critic."""
-    ways = [one.jobs(one.choose("paper", distance=d)) for d in PAPERS]
+    """How many of the paper's jobs for the pair have been run, by its own distance."""
     wanted = {
-        tuple(job.hash for job in jobs)
-        for jobs in zip(*ways, strict=True)
-        if jobs[0].settings.get(claim.by) in claim.pair and claim.concerns(jobs[0].settings)
+        job.hash
+        for job in one.jobs(one.presets["paper"])
+        if job.settings.get(claim.by) in claim.pair and claim.concerns(job.settings)
     }
-    done = _current(claim.study, results)
-    return f"{sum(not done.isdisjoint(hashes) for hashes in wanted)} of {len(wanted)}"
+    return f"{len(wanted & _current(claim.study, results))} of {len(wanted)}"
 
 
 @cache
@@ -175,15 +173,8 @@ def _current(name: str, results: Path) -> set[str]:
     return set(select(one, Store(results / name, one.reuses)).results)
 
 
-def way_of_matching(distance: str) -> str:
-    """A distance in words.
-
-    >>> way_of_matching("energy")
-    'energy distance'
-    """
-    return {"wasserstein": "critic", "wasserstein-20": "critic in 20 steps"}.get(
-        distance, f"{distance} distance"
-    )
+def _critic(distance: str) -> str:
+    return "critic" if distance == "wasserstein" else f"{distance} distance"
 
 
 def _number(value: float) -> str:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from goodprior.studies.catalogue import study
 from goodprior.studies.engine.store import Store
-from goodprior.studies.engine.study import PAPERS, Settings
+from goodprior.studies.engine.study import Settings
 from goodprior.studies.paper import table as paper_table
 from goodprior.studies.protocols.method_names import LABELS
 from goodprior.studies.reports.report import divide
@@ -40,18 +40,18 @@ def printed_cells(results: Path) -> pd.DataFrame:
     for name in STUDIES:
         one = study(name)
         current, _, _ = divide(Store(results / name, one.reuses).results())
-        ways = [one.jobs(one.choose("paper", distance=d)) for d in PAPERS]
+        jobs = one.jobs(one.presets["paper"])
         for against in one.against:
             printed = paper_table(against.table)
             keys = [key for key in KEYS if key in printed]
             done: dict[tuple[str, ...], list[bool]] = {
                 tuple(map(str, cell)): [] for cell in printed[keys].itertuples(index=False)
             }
-            for jobs in zip(*ways, strict=True):
-                cell = _cell(dict(jobs[0].settings), keys)
+            for job in jobs:
+                cell = _cell(dict(job.settings), keys)
                 if cell in done:
-                    hashes = {job.hash for job in jobs} & current.keys()
-                    done[cell].append(any(against.metric in current[h].row for h in hashes))
+                    row = current[job.hash].row if job.hash in current else {}
+                    done[cell].append(against.metric in row)
             found.append(
                 {
                     "study": name,

@@ -11,11 +11,10 @@ import pandas as pd
 from goodprior import html
 from goodprior.studies.catalogue import MODULES, study
 from goodprior.studies.engine.store import Result, Store
-from goodprior.studies.engine.study import DISTANCES, PAPERS, Study
+from goodprior.studies.engine.study import Study
 from goodprior.studies.experiments import map as maximum
 from goodprior.studies.protocols import tables
 from goodprior.studies.reports import claims
-from goodprior.studies.reports.claims import way_of_matching
 from goodprior.studies.reports.compare import MAX_RHAT, converged
 from goodprior.studies.reports.printed import printed_cells
 from goodprior.studies.reports.report import Report, divide, frame, gather, introduction
@@ -85,8 +84,7 @@ def sentences(results: Path) -> list[str]:
     return [
         f"Of the {len(typed)} claims below: {verdicts or 'none is listed'}.",
         f"{len(current)} rows count, {int(ways.get('wasserstein', 0))} of them with a prior "
-        f"matched by the paper's critic, {int(ways.get('wasserstein-20', 0))} by the same in 20 "
-        f"longer steps and {int(ways.get('energy', 0))} by the energy distance; "
+        f"matched by the paper's critic and {int(ways.get('energy', 0))} by the energy distance; "
         f"{len(old)} older rows are superseded: kept, marked, and used only where a claim says so.",
         f"Of the {printed['cells']} numbers in the paper's tables, {printed['begun']} have ours "
         f"beside them by the paper's protocol, {printed['whole']} of these on all splits.",
@@ -128,30 +126,27 @@ def _counts(
     current: set[str],
     old: set[str],
 ) -> dict[str, str | int | None]:
-    """Cells and jobs of the paper's preset, by its critic and by the other ways of matching."""
+    """Cells and jobs of the paper's preset, by its distance and by the energy distance."""
     cells: dict[tuple[object, ...], list[bool]] = {}
-    ways = [one.jobs(one.choose("paper", distance=d)) for d in DISTANCES]
-    critic = superseded = 0
-    others = dict.fromkeys((d for d in DISTANCES if d not in PAPERS), 0)
-    for jobs in zip(*ways, strict=True):
-        settings = jobs[0].settings
-        hashes = {d: job.hash for d, job in zip(DISTANCES, jobs, strict=True)}
+    jobs = [one.jobs(one.choose("paper", distance=d)) for d in ("wasserstein", "energy")]
+    critic = energy = superseded = 0
+    for job, other in zip(*jobs, strict=True):
+        settings = job.settings
         if datasets and settings["dataset"] not in datasets:
             continue
         if methods and settings["method"] not in methods:
             continue
-        done = any(hashes[d] in current for d in PAPERS)
+        done = job.hash in current
         cell = tuple((k, str(v)) for k, v in settings.items() if k not in ("split", "seed"))
         cells.setdefault(cell, []).append(done)
         critic += done
-        for distance in others:
-            others[distance] += not done and hashes[distance] in current
-        superseded += not done and bool(set(hashes.values()) & old)
+        energy += not done and other.hash in current
+        superseded += not done and bool({job.hash, other.hash} & old)
     whole, touched = (sum(map(how, cells.values())) for how in (all, any))
     return {
         "cells whole / begun / all": f"{whole} / {touched} / {len(cells)}",
         "jobs by the paper's protocol": f"{critic} of {sum(map(len, cells.values()))}",
-        **{f"by the {way_of_matching(d)}": count for d, count in others.items()},
+        "by the energy distance": energy,
         "superseded": superseded,
     }
 

@@ -21,7 +21,6 @@ from goodprior.studies.reports.compare import (
 
 TITLES = {
     "wasserstein": "Matching by the paper's critic",
-    "wasserstein-20": "Matching by the paper's critic, 20 longer steps for its 200",
     "energy": "Matching by the energy distance (this package's default)",
 }
 PLACE = ("dataset", "split", "method", "depth", "seed", "study", "network", "rows", "distance")
