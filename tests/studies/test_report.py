@@ -13,6 +13,7 @@ from goodprior.studies.catalogue import study
 from goodprior.studies.engine.store import Result, Store
 from goodprior.studies.reports import claims, reproduction
 from goodprior.studies.reports.compare import wins
+from goodprior.studies.reports.printed import printed_cells
 from goodprior.studies.reports.report import gather, introduction, write
 
 
@@ -96,6 +97,30 @@ def test_either_way_of_matching_has_its_section(store, tmp_path):
     titles = [section.title for section in report.sections]
     assert ["critic" in titles[0], "energy" in titles[1]] == [True, True]
     assert {"benchmark-wasserstein", "depth-wasserstein"} == set(report.sections[0].figures)
+
+
+def test_printed_numbers_count_by_the_papers_protocol_alone(store, tmp_path):
+    one = study("uci-regression")
+    store = Store(shutil.copytree(store.folder, tmp_path / one.name))
+
+    def counts():
+        return printed_cells(tmp_path).set_index("table").loc["uci_regression_rmse"].to_dict()
+
+    fixed = counts()  # of FG alone: GPi-G's rows are by the energy distance
+    assert (fixed["cells"], fixed["whole"], fixed["begun"]) == (192, 0, 4)
+    jobs = one.jobs(
+        one.choose(
+            "paper",
+            datasets=("boston",),
+            methods=("gpi-g",),
+            depths=(2,),
+        )
+    )
+    for job in jobs[:-1]:
+        store.add(Result(job.settings, {"rmse": 3.0}, 1.0, {}))
+    assert (counts()["whole"], counts()["begun"]) == (0, 5)
+    store.add(Result(jobs[-1].settings, {"rmse": 3.0}, 1.0, {}))
+    assert (counts()["whole"], counts()["begun"]) == (1, 5)
 
 
 def test_the_pages_state_what_was_run_and_what_was_not(store, tmp_path):

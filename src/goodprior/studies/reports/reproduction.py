@@ -16,6 +16,7 @@ from goodprior.studies.experiments import map as maximum
 from goodprior.studies.protocols import tables
 from goodprior.studies.reports import claims
 from goodprior.studies.reports.compare import MAX_RHAT, converged
+from goodprior.studies.reports.printed import printed_cells
 from goodprior.studies.reports.report import Report, divide, frame, gather, introduction
 
 HEAD = """# Reproduction
@@ -51,7 +52,7 @@ def write_pages(results: Path, folder: Path) -> list[Path]:
 
 
 def index(results: Path) -> str:
-    """Return the page to see in a minute: five sentences, claims, coverage and deviations."""
+    """Return the page to see in a minute: six sentences, claims, coverage and deviations."""
     deviations = results / "deviations.md"
     parts = [
         HEAD,
@@ -68,7 +69,7 @@ def index(results: Path) -> str:
 
 
 def sentences(results: Path) -> list[str]:
-    """Return the five things to know first."""
+    """Return the six things to know first."""
     stored: dict[str, Result] = {}
     for name in MODULES:
         stored |= Store(results / name).results()
@@ -78,12 +79,15 @@ def sentences(results: Path) -> list[str]:
     typed = pd.Series([claim.verdict for claim in claims.read_claims(results)], dtype=object)
     verdicts = ", ".join(f"{n} {verdict}" for verdict, n in typed.value_counts().items())
     made = [r.provenance for r in current.values() if r.provenance]
+    printed = printed_cells(results)[["cells", "whole", "begun"]].sum()
     cpus = ", ".join(sorted({p["cpu"] for p in made})) or "not recorded"
     return [
         f"Of the {len(typed)} claims below: {verdicts or 'none is listed'}.",
         f"{len(current)} rows count, {int(ways.get('wasserstein', 0))} of them with a prior "
         f"matched by the paper's critic and {int(ways.get('energy', 0))} by the energy distance; "
         f"{len(old)} older rows are superseded: kept, marked, and used only where a claim says so.",
+        f"Of the {printed['cells']} numbers in the paper's tables, {printed['begun']} have ours "
+        f"beside them by the paper's protocol, {printed['whole']} of these on all splits.",
         f"R-hat is above {MAX_RHAT} (or unknown) in {_restless(rows)} of the rows with chains that "
         f"count, and in {_restless(before)} of the superseded ones; such cells are marked and "
         "decide nothing.",
