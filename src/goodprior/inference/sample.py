@@ -74,8 +74,7 @@ def sample_posterior(
     key
         Of all random numbers.
     sampler
-        Such as `SGHMC(...)`, the default with the paper's settings, or `NUTS(...)`; it also has
-        burn-in, thinning and batch size.
+        Such as `SGHMC(...)`, the default with the paper's settings; it has the run's lengths, too.
     chains, draws
         How many chains, and how many draws of each are kept.
     temperature
@@ -128,11 +127,9 @@ def sample_posterior(
     checks.whole("draws", draws)
     data = training_data(prior, likelihood, X, y, scaling, row_weights)
     sampler.check(prior, data.rows)
-    checks.positive("temperature", temperature)
-    kind = Density
-    if collapse:
-        refused = Collapsed.refuses_rows(likelihood, temperature, row_weights is not None)
-        kind = _collapsed(prior, likelihood, sampler, refused)
+    temperature = checks.positive("temperature", temperature)
+    refused = Collapsed.refuses_rows(likelihood, temperature, row_weights is not None)
+    kind = _collapsed(prior, likelihood, sampler, refused) if collapse else Density
     density = kind(prior, likelihood, data.rows, temperature)
     key_start, key = jax.random.split(key)
     latents = _start(prior, start, chains, key_start)

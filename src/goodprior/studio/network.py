@@ -13,7 +13,7 @@ from goodprior.beliefs import Belief, as_terms, rows_and_box
 from goodprior.inference import Gaussian
 from goodprior.matching import MatchReport, MatchSchedule
 from goodprior.matching.report import POINTS, report_match
-from goodprior.networks import MLP, Fourier, Waves
+from goodprior.networks import MLP, Fourier, Slopes, Waves
 from goodprior.pipeline import Hooks, NetworkSpec, ObservationModel, Problem
 from goodprior.pipeline.prior import fit_prior, unmatched_prior
 from goodprior.priors import GaussianPrior, Prior, named_prior
@@ -148,6 +148,9 @@ def _fourier_functions(scales: Fourier, x: np.ndarray, n: int, normal: Normal) -
         factor = np.ones((n, len(x)))
         if block.log_amplitude is not None:
             factor = factor * np.exp(_drawn(block.log_amplitude, n, normal))[:, None]
+        if isinstance(block, Slopes):
+            features.append(factor[..., None] * x[:, list(block.columns)])
+            continue
         for column in block.times:
             factor = factor * x[:, column]
         if not isinstance(block, Waves):

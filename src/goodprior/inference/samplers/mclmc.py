@@ -28,7 +28,7 @@ LEARNING_RATE = 0.03  # of the descent, in units of the prior's scales
 SHARED = 0.7  # after so much of the adaptation all chains have the same step size
 AVERAGED = 0.85  # over what follows the step size is averaged
 FIRST_STEP = 3e-3  # in units of the square root of the dimension
-CHUNK = 20  # steps at most
+CHUNK = 20  # steps, at most
 RESETTLING = 400  # steps of burn-in, where chains go on from an earlier run
 REFUSED = 1000.0  # a step with an energy error of so many times the asked one is not made
 LONGEST = 50.0  # a step counts for at most so many times the asked energy error
@@ -268,15 +268,14 @@ def _adapted(
 ) -> State:
     """The states after a window of so many steps, from `before` to `now` of the adaptation.
 
-    Scales are those of groups of coordinates (None: they stay, as where chains go on from an
-    earlier run; then all chains have one step size from the beginning, averaged over a half).
+    Scales are those of groups of coordinates (None: chains go on from an earlier run, scales stay,
+    and all chains have one step size).
     """
-    shared, averaged = (SHARED, AVERAGED) if groups is not None else (0.0, 0.5)
+    shared, averaged = (0.0, 0.5) if groups is None else (SHARED, AVERAGED)
     found = states.energy / steps
-    if before >= shared:
-        found = found.mean()
-    longer = 1.5 if before < shared else 1.2
-    step_size = states.step_size * jnp.clip((asked / (found + 1e-12)) ** (1 / 6), 0.3, longer)
+    found = found.mean() if before >= shared else found
+    most = 1.5 if before < shared else 1.2
+    step_size = states.step_size * jnp.clip((asked / (found + 1e-12)) ** (1 / 6), 0.3, most)
     if now > shared:
         step_size = jnp.full_like(step_size, jnp.exp(jnp.log(step_size).mean()))
     inverse_mass, square = states.inverse_mass, states.square
