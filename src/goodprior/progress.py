@@ -72,7 +72,7 @@ class Pace:
 def duration(seconds: float) -> str:
     """A length of time in words.
 
-    >>> duration(42.3), duration(75), duration(430), duration(9000)
+    >>> duration(42.3), duration(75.0), duration(430.0), duration(9000.0)
     ('42 s', '75 s', '7 min', '2.5 h')
     """
     if seconds < 100:

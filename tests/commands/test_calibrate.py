@@ -1,6 +1,7 @@
 """`goodprior calibrate`, and what `show` makes of its results."""
 
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -101,15 +102,20 @@ def test_around_the_posterior_it_needs_the_targets(folder):
 def test_ctrl_c_keeps_what_is_done(folder, monkeypatch):
     import goodprior.estimators.calibration as room
 
-    class Impatient(room.Deadline):
-        looks = 0
+    pipeline = sys.modules["goodprior.pipeline.calibrate"]  # not the function of that name
+    made, ranked = [], pipeline._of_draws
 
-        def look(self):
-            self.looks += 1
-            self.pressed = self.looks > 3  # before and within each simulation: within the second
-            super().look()
+    class Remembered(room.Deadline):
+        def __init__(self, *arguments, **settings):
+            super().__init__(*arguments, **settings)
+            made.append(self)
 
-    monkeypatch.setattr(room, "Deadline", Impatient)
+    def and_press(*arguments):
+        made[0].pressed = True
+        return ranked(*arguments)
+
+    monkeypatch.setattr(room, "Deadline", Remembered)
+    monkeypatch.setattr(pipeline, "_of_draws", and_press)
     found = run_calibrate(folder, "--out", folder / "early.json")
     assert found.exit_code == 0, found.output
     written = json.loads((folder / "early.json").read_text())

@@ -136,14 +136,14 @@ def test_predictions_stand_behind_the_rows_as_they_were_written(fitted, folder):
     done = run("predict", trained / "model.safetensors", new)
     assert done.exit_code == 0, done.output
     lines = (folder / "predictions.csv").read_text().splitlines()
-    assert lines[0] == "day,colour,code,size,mean,std,low,high"
-    assert lines[1].startswith("2024-01-05,red,007,1.50,")
-    assert lines[2].startswith('2024-01-09,<b>,"1,5",8,')
+    assert lines[0] == "day;colour;code;size;mean;std;low;high"  # 1,5 is a decimal comma
+    assert lines[1].startswith("2024-01-05;red;007;1.50;")
+    assert lines[2].startswith("2024-01-09;<b>;1,5;8;")
     assert os.listdir(folder) == ["predictions.csv"]
     model = goodprior.load(trained / "model.safetensors")
     inputs = pd.DataFrame([[1.5, 0, 1, 4.0], [8, 1, 0, 8]], columns=model.columns_.names)
     mean, std = model.predict(inputs, return_std=True)
-    found = pd.read_csv(folder / "predictions.csv")
+    found = pd.read_csv(folder / "predictions.csv", sep=";", decimal=",")
     np.testing.assert_allclose(found["mean"], mean, rtol=1e-5)
     np.testing.assert_allclose(found["std"], std, rtol=1e-5)
 

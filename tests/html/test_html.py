@@ -39,7 +39,9 @@ def test_a_model_report_escapes_columns_settings_and_warnings():
         prior_=None,
         belief_=SimpleNamespace(sentence=HOSTILE),
         posterior_=SimpleNamespace(chains=2, draws_per_chain=3),
-        diagnostics_=SimpleNamespace(summary={HOSTILE: 1.0, "rhat_max": 1.5}, warnings=[HOSTILE]),
+        diagnostics_=SimpleNamespace(
+            summary={HOSTILE: 1.0, "rhat_max": 1.5}, warnings=[HOSTILE], max_rhat=1.05, min_ess=400
+        ),
         get_params=lambda deep: settings,
     )
     file = ModelFile(model, Columns.fit(frame), [HOSTILE], 2)

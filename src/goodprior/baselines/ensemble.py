@@ -155,7 +155,11 @@ def weight_decay_nlls(
     Examples
     --------
     >>> import jax
-    >>> weight_decay_nlls(None, None, None, None, weight_decays=[0.1], key=jax.random.key(0))
+    >>> from goodprior.inference import Gaussian
+    >>> from goodprior.networks import MLP
+    >>> X, key = jax.numpy.linspace(-1, 1, 20)[:, None], jax.random.key(0)
+    >>> network = MLP(1, (5,), 1, key=key)
+    >>> weight_decay_nlls(network, Gaussian(0.1), X, X, weight_decays=[0.1], key=key)
     [(0.1, nan)]
     """
     decays = [checks.positive("weight_decay", decay) for decay in weight_decays]

@@ -108,7 +108,10 @@ def _diagnostics(model: Any) -> pd.DataFrame | None:
     if found is None:
         return None
     limits = {"rhat": found.max_rhat, "ess": found.min_ess}
-    rows = [(name, value, MEANINGS[name].format(**limits)) for name, value in found.summary.items()]
+    rows = [
+        (name, value, MEANINGS.get(name, "").format(**limits))
+        for name, value in found.summary.items()
+    ]
     return pd.DataFrame(rows, columns=["figure", "value", "what it says"])
 
 
