@@ -373,7 +373,7 @@ def test_pictures_of_prior_and_posterior(regressor, classifier, tmp_path):
     for i, figure in enumerate(
         (
             regressor.plot_prior(),
-            regressor.plot_posterior(X, Y),
+            regressor.plot_posterior(frame_of(X), Y),
             classifier.plot_posterior(),
         )
     ):
