@@ -1,7 +1,7 @@
-"""Microcanonical Langevin Monte Carlo by BlackJAX: one gradient of all rows in each step."""
+"""Microcanonical Langevin Monte Carlo on BlackJAX's integrator: one gradient of all rows a step."""
 
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from goodprior import checks
+from goodprior.fast_normal import fast_normal
 from goodprior.inference.coordinates import Vector
 from goodprior.inference.samplers.base import (
     Batch,
@@ -21,38 +22,16 @@ from goodprior.inference.samplers.base import (
     per_step,
     total,
 )
+from goodprior.inference.samplers.mclmc_state import State, adapted
 from goodprior.priors import Prior
 
 DESCENT = 10  # one step in so many of burn-in is one of descent
 LEARNING_RATE = 0.03  # of the descent, in units of the prior's scales
-SHARED = 0.7  # after so much of the adaptation all chains have the same step size
-AVERAGED = 0.85  # over what follows the step size is averaged
 FIRST_STEP = 3e-3  # in units of the square root of the dimension
 CHUNK = 20  # steps, at most
 RESETTLING = 400  # steps of burn-in, where chains go on from an earlier run
 REFUSED = 1000.0  # a step with an energy error of so many times the asked one is not made
 LONGEST = 50.0  # a step counts for at most so many times the asked energy error
-
-
-class State(NamedTuple):
-    """Where a chain is and moves to, and what burn-in has found.
-
-    `mean` and `square` are running averages over the gradient, `energy` is the sum of energy errors
-    since the last adaptation, `log_steps` and `counted` are a sum of logarithms of the step size
-    and of how many.
-    """
-
-    position: Vector
-    momentum: Vector
-    log_density: Float[Array, ""]
-    gradient: Vector
-    step_size: Float[Array, ""]
-    inverse_mass: Vector
-    mean: Vector
-    square: Vector
-    energy: Float[Array, ""]
-    log_steps: Float[Array, ""]
-    counted: Float[Array, ""]
 
 
 class MCLMC(Sampler):
@@ -196,33 +175,42 @@ class MCLMC(Sampler):
         batch: Batch,
         target: LogDensity,
     ) -> tuple[State, Array, Array]:
-        """The state after BlackJAX's kernel, the energy error and whether the step was made.
+        """The state after a step, the energy error and whether the step was made.
 
+        BlackJAX's integrator between two refreshments of the direction. Its own kernel draws four
+        vectors of noise in a step, which takes longer than the gradient of a small table.
         One outlier counts for at most `LONGEST` times the asked error, a refused step for that.
         """
-        from blackjax.mcmc import mclmc
         from blackjax.mcmc.integrators import IntegratorState, isokinetic_velocity_verlet
 
-        kernel: Any = mclmc.build_kernel(isokinetic_velocity_verlet, refused, self.energy_error)
-        before: Any = (state.position, state.momentum, state.log_density, state.gradient)
-        moved, info = kernel(
-            key,
-            IntegratorState(*before),
-            lambda position: target(position, batch),
-            state.inverse_mass,
-            jnp.sqrt(jnp.sum(1 / state.inverse_mass)),  # the size of the prior, as the metric sees
-            state.step_size,
+        key_before, key_after, key_refused = jax.random.split(key, 3)
+        integrator: Any = isokinetic_velocity_verlet
+        integrate = integrator(lambda position: target(position, batch), state.inverse_mass)
+        size = jnp.sqrt(jnp.sum(1 / state.inverse_mass))  # of the prior, as the metric sees it
+        turn = jnp.sqrt(jnp.expm1(state.step_size / size) / state.position.size)
+        before: Any = (_turned(key_before, state.momentum, turn), state.log_density)
+        moved, kinetic_change = integrate(
+            IntegratorState(state.position, *before, state.gradient), state.step_size
         )
-        made = jnp.any(moved.position != state.position)
+        change = kinetic_change - moved.logdensity + state.log_density
         most = LONGEST * self.energy_error
-        error = jnp.minimum(info.energy_change**2 / state.position.size, most)
-        state = state._replace(
-            position=moved.position,
-            momentum=moved.momentum,
-            log_density=moved.logdensity,
-            gradient=moved.logdensity_grad,
+        error = change**2 / state.position.size
+        finite = jnp.isfinite(moved.position).all() & jnp.isfinite(error)
+        made = finite & (error <= refused * self.energy_error)
+        position, log_density, gradient = jax.lax.cond(
+            made,
+            lambda: (moved.position, moved.logdensity, moved.logdensity_grad),
+            lambda: (state.position, state.log_density, state.gradient),
         )
-        return state, jnp.where(made, error, most), made
+        momentum = jax.lax.cond(
+            made,
+            lambda: _turned(key_after, moved.momentum, turn),
+            lambda: _turned(key_refused, jnp.zeros_like(state.momentum), 1.0),
+        )
+        state = state._replace(
+            position=position, momentum=momentum, log_density=log_density, gradient=gradient
+        )
+        return state, jnp.where(made, jnp.minimum(error, most), most), made
 
     def recompute(self, state: State, batch: Batch, target: LogDensity) -> State:
         """The state with the density and its gradient where the chain stands."""
@@ -239,7 +227,7 @@ class MCLMC(Sampler):
         begin, length = max(step - since, self._descent), self.burn_in - self._descent
         before, now = (begin - self._descent) / length, (step - self._descent) / length
         scales = None if self.settled else groups
-        return _adapted(states, scales, step - begin, self.energy_error, before, now)
+        return adapted(states, scales, step - begin, self.energy_error, before, now)
 
     def summary(
         self,
@@ -263,38 +251,8 @@ class MCLMC(Sampler):
         )
 
 
-def _adapted(
-    states: State, groups: Array | None, steps: int, asked: float, before: float, now: float
-) -> State:
-    """The states after a window of so many steps, from `before` to `now` of the adaptation.
-
-    Scales are those of groups of coordinates (None: chains go on from an earlier run, scales stay,
-    and all chains have one step size).
-    """
-    shared, averaged = (0.0, 0.5) if groups is None else (SHARED, AVERAGED)
-    found = states.energy / steps
-    found = found.mean() if before >= shared else found
-    most = 1.5 if before < shared else 1.2
-    step_size = states.step_size * jnp.clip((asked / (found + 1e-12)) ** (1 / 6), 0.3, most)
-    if now > shared:
-        step_size = jnp.full_like(step_size, jnp.exp(jnp.log(step_size).mean()))
-    inverse_mass, square = states.inverse_mass, states.square
-    if groups is not None and (before < 0.25 <= now or before < 0.5 <= now):
-        sizes = jnp.bincount(groups)
-        pooled = jnp.bincount(groups, square.mean(0)) / sizes
-        new = 1 / jnp.sqrt(pooled + 1e-12 * pooled.mean())[groups]
-        new = new / jnp.exp(jnp.mean(jnp.log(new)))  # the step size has the common factor
-        inverse_mass = jnp.broadcast_to(new, square.shape)
-    log_steps, counted = states.log_steps, states.counted
-    if now > averaged:
-        log_steps, counted = log_steps + jnp.log(step_size), counted + 1
-    if now >= 1:
-        step_size = 0.95 * jnp.exp(log_steps / counted)
-    return states._replace(
-        step_size=step_size,
-        inverse_mass=inverse_mass,
-        square=0.8 * square,
-        energy=0 * states.energy,
-        log_steps=log_steps,
-        counted=counted,
-    )
+def _turned(key: PRNGKeyArray, direction: Vector, by: float | Array) -> Vector:
+    """A unit vector near this one: with noise of so much in each coordinate."""
+    noise = fast_normal(key, direction.shape).astype(direction.dtype)
+    turned = direction + by * noise
+    return turned / jnp.linalg.norm(turned)
