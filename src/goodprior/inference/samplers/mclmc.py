@@ -188,10 +188,9 @@ class MCLMC(Sampler):
         integrate = integrator(lambda position: target(position, batch), state.inverse_mass)
         size = jnp.sqrt(jnp.sum(1 / state.inverse_mass))  # of the prior, as the metric sees it
         turn = jnp.sqrt(jnp.expm1(state.step_size / size) / state.position.size)
-        before: Any = (_turned(key_before, state.momentum, turn), state.log_density)
-        moved, kinetic_change = integrate(
-            IntegratorState(state.position, *before, state.gradient), state.step_size
-        )
+        turned = _turned(key_before, state.momentum, turn)
+        before: Any = (state.position, turned, state.log_density, state.gradient)
+        moved, kinetic_change = integrate(IntegratorState(*before), state.step_size)
         change = kinetic_change - moved.logdensity + state.log_density
         most = LONGEST * self.energy_error
         error = change**2 / state.position.size
