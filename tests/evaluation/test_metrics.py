@@ -102,6 +102,18 @@ def test_crps_of_student_noise_goes_over_to_that_of_gaussian_noise():
     assert crps(student, Y) == pytest.approx(crps(MIXTURE, Y), rel=2e-3)
 
 
+def test_crps_of_student_noise_is_the_mean_over_draws():
+    """`E|Y - y| - E|Y - Y'| / 2` by a million draws, components of different widths."""
+    rng = np.random.default_rng(1)
+    location, scale = rng.normal(size=(20, 1, 1)), np.exp(rng.normal(-2, 1, size=(20, 1, 1)))
+    which = rng.integers(20, size=(2, 1_000_000))
+    draws = location[which, 0, 0] + scale[which, 0, 0] * rng.standard_t(5, size=which.shape)
+    each = np.abs(draws[0] - 0.3) - 0.5 * np.abs(draws[0] - draws[1])
+    found = crps(Prediction(jnp.asarray(location), jnp.asarray(scale), 5.0), [0.3])
+    error = each.std() / each.size**0.5
+    assert abs(found - each.mean()) < 4 * error < 0.02
+
+
 def test_crps_of_a_certain_prediction_is_the_absolute_error():
     certain = Prediction(jnp.zeros((1, 2, 1)), jnp.full((1, 2, 1), 1e-4))
     assert crps(certain, [3.0, -5.0]) == pytest.approx(4.0, rel=1e-4)

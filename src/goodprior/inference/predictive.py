@@ -10,12 +10,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.special import betainc, logsumexp, ndtr, xlogy
+from jax.scipy.special import logsumexp, xlogy
 from jax.scipy.stats import norm
 from jax.scipy.stats import t as student_t
 from jaxtyping import Array, Float, Int
 
 from goodprior import checks
+from goodprior.inference.mixture_quantiles import mixture_quantiles, noise_cdf
 
 Of = Literal["observation", "function"]
 AnyArray = Array | np.ndarray
@@ -95,7 +96,7 @@ class Prediction(eqx.Module):
     def cdf(self, y: Float[AnyArray, "points targets"]) -> Float[Array, "points targets"]:
         """The probability that an observation falls below `y`."""
         z = (self._from_origin(y) - self.location) / self.scale
-        return (ndtr(z) if self.degrees is None else _student_cdf(z, self.degrees)).mean(axis=0)
+        return noise_cdf(self.degrees)(z).mean(axis=0)
 
     def quantiles(
         self, levels: Float[np.ndarray, " levels"] | list[float], of: Of = "observation"
@@ -107,7 +108,7 @@ class Prediction(eqx.Module):
         narrow = jnp.asarray(levels, jnp.float32)
         if checks.one_of("of", of, ("observation", "function")) == "function":
             return self._from_zero(jnp.quantile(self.location, narrow, axis=0))
-        return self._from_zero(_invert_cdf(self.centred, narrow))
+        return self._from_zero(mixture_quantiles(self.location, self.scale, narrow, self.degrees))
 
     def interval(
         self, level: float = 0.95, of: Of = "observation"
@@ -177,33 +178,6 @@ def thresholds(above: float | None, below: float | None) -> tuple[float, float]:
             "and below the other"
         )
     return low, high
-
-
-def _student_cdf(z: Array, degrees: float) -> Array:
-    tail = 0.5 * betainc(degrees / 2, 0.5, degrees / (degrees + z**2))
-    return jnp.where(z > 0, 1 - tail, tail)
-
-
-@eqx.filter_jit
-def _invert_cdf(
-    prediction: Prediction, levels: Float[Array, " levels"]
-) -> Float[Array, "levels points targets"]:
-    """Bisection: the mixture's quantile lies between the extreme quantiles of its components."""
-    reach = 12.0 if prediction.degrees is None else 1e3
-    lowest = (prediction.location - reach * prediction.scale).min(axis=0)
-    highest = (prediction.location + reach * prediction.scale).max(axis=0)
-
-    def one(level: Float[Array, ""]) -> Array:
-        def halve(_: Array, bracket: tuple[Array, Array]) -> tuple[Array, Array]:
-            low, high = bracket
-            middle = 0.5 * (low + high)
-            below = prediction.cdf(middle) < level
-            return jnp.where(below, middle, low), jnp.where(below, high, middle)
-
-        low, high = jax.lax.fori_loop(0, 50, halve, (lowest, highest))
-        return 0.5 * (low + high)
-
-    return jax.lax.map(one, levels)
 
 
 class ClassPrediction(eqx.Module):
