@@ -39,6 +39,26 @@ def test_two_devices_and_one_give_the_same_draws_after_100_steps(tmp_path):
         np.testing.assert_allclose(one, two, rtol=1e-5, atol=1e-5)
 
 
+ALL_CORES = """
+import jax, joblib, numpy as np
+from goodprior import BNNRegressor
+X = np.linspace(0, 1, 20)[:, None]
+BNNRegressor(belief="smooth", method="map").fit(X, X[:, 0])
+print(jax.local_device_count(), joblib.cpu_count())
+"""
+
+
+@pytest.mark.slow
+def test_estimators_use_all_cores():
+    env = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS" and not k.startswith("JAX_NUM")}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ALL_CORES],
+        env=env, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    devices, cores = done.stdout.split()
+    assert devices == cores
+
+
 FIT = """
 import numpy as np
 from goodprior import BNNRegressor, SGHMC

@@ -97,6 +97,8 @@ class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Pickles, Settings):
         The estimator itself.
         """
         method = self.check_settings(sample_weight=sample_weight)
+        use_all_cores()  # before the problem is built: that computes with JAX
+        keep_compiled_programs()
         deadline = Deadline(self.budget, say=bool(self.verbose))
         X, y = self._read_training(X, y, multi_output=True, ensure_min_samples=2)
         numbers = self._targets(y)
@@ -105,8 +107,6 @@ class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Pickles, Settings):
         refuse(method.refuses(problem))
         if self.verbose and method.has_prior and is_matched(self.prior):
             print(f"belief: {self.belief_}", file=sys.stderr)
-        use_all_cores()
-        keep_compiled_programs()
         keep = Checkpoint(checkpoint)
         arrays = (X, numbers, row_weights, *(() if self._noise is None else (self._noise,)))
         with keep.held(), deadline:
@@ -152,14 +152,14 @@ class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Pickles, Settings):
         method = self.check_settings()
         if not method.has_prior:
             raise ValueError(f"method {method.name} has no prior over weights to match")
+        use_all_cores()
+        keep_compiled_programs()
         X = self._read_training(X)
         if target_std is None:
             target_std = amplitudes_of(self.belief) or 1.0
         stds = np.array([checks.positive("target_std", std) for std in np.atleast_1d(target_std)])
         means = np.array(np.broadcast_to(np.asarray(target_mean, float), stds.shape))
         problem = self._problem(X, None, method, target=(means, stds))
-        use_all_cores()
-        keep_compiled_programs()
         hooks = Hooks(bool(self.verbose))
         key = jax.random.key(self._seed())
         self.prior_, history = fit_prior(problem, form=method.prior_form, key=key, hooks=hooks)

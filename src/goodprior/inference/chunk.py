@@ -164,16 +164,11 @@ def _one_chain(
             return _step(program, step_key, chain, batch, start + i)
 
         chain = jax.lax.fori_loop(0, length, step, chain)
-        latent = coordinates.join(chain.sampler.position, chain.held)
         if data is not None and picked is None:  # else a key that minibatches have used is free
-            latent, auxiliary = program.density.complete(
-                key_complete, latent, *data.batch, auxiliary=chain.auxiliary
-            )
-            chain = chain._replace(held=coordinates.split(latent)[1], auxiliary=auxiliary)
-            if auxiliary is not None:
-                target = _target(program.density, program.sampler, chain)
-                state = program.sampler.recompute(chain.sampler, data.batch, target)
-                chain = chain._replace(sampler=state)
+            complete = partial(_complete, program, key_complete, data.batch)
+            # A stretch of no steps is left out of the chunk: nothing may be drawn in it.
+            chain = jax.lax.cond(length > 0, complete, lambda chain: chain, chain)
+        latent = coordinates.join(chain.sampler.position, chain.held)
         return chain, outputs(prior.weights(latent), probe_x).T.ravel()  # output after output
 
     return jax.lax.scan(go, chain, (stretches, picked))
@@ -189,6 +184,19 @@ def _step(
         return chain._replace(sampler=state)
     state, info = sampler.step(key, chain.sampler, batch, target)
     return chain._replace(sampler=state, totals=chain.totals.add(info))
+
+
+def _complete(program: Program, key: PRNGKeyArray, batch: PyTree, chain: Chain) -> Chain:
+    """The exact draw of what the density has integrated out, and of its auxiliary variables."""
+    density, sampler = program.density, program.sampler
+    coordinates = coordinates_of(density, sampler)
+    latent = coordinates.join(chain.sampler.position, chain.held)
+    latent, auxiliary = density.complete(key, latent, *batch, auxiliary=chain.auxiliary)
+    chain = chain._replace(held=coordinates.split(latent)[1], auxiliary=auxiliary)
+    if auxiliary is None:
+        return chain
+    state = sampler.recompute(chain.sampler, batch, _target(density, sampler, chain))
+    return chain._replace(sampler=state)
 
 
 def _refresh(program: Program, key: PRNGKeyArray, chain: Chain) -> Chain:
