@@ -54,7 +54,7 @@ def keep_compiled_programs(folder: Path | None = None) -> None:
     """
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
         # JAX's default of one second would keep hardly any of these programs: many, and small.
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     if folder is None:
         if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
             return

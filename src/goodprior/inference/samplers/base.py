@@ -4,6 +4,7 @@ A sampler moves one chain: the driver (`goodprior.inference.chains`) maps it ove
 rows and keys, and keeps draws. A new sampler is one file with a subclass of `Sampler`.
 """
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -249,9 +250,9 @@ class Sampler(eqx.Module):
         """Whether chains go on from the state in which an earlier run of the sampler left them."""
         return False
 
-    def prolonged(self) -> "Sampler":
-        """The sampler of a run that begins where another ended, and is twice as long."""
-        return replace(self, thinning=2 * self.thinning)
+    def prolonged(self, by: float) -> "Sampler":
+        """The sampler of a run that begins where another ended, and is so many times as long."""
+        return replace(self, thinning=math.ceil(by * self.thinning))
 
     def recompute(self, state: State, batch: Batch, target: LogDensity) -> State:
         """The state where the target has changed under the chain: what it knows of it, anew."""

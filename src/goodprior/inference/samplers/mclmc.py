@@ -1,5 +1,6 @@
 """Microcanonical Langevin Monte Carlo on BlackJAX's integrator: one gradient of all rows a step."""
 
+import math
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -59,12 +60,12 @@ class MCLMC(Sampler):
     Examples
     --------
     >>> MCLMC(energy_error=1e-4).thinning
-    10
+    20
     """
 
     energy_error: float = eqx.field(static=True, default=5e-4)
     burn_in: int = eqx.field(static=True, default=1000)
-    thinning: int = eqx.field(static=True, default=10)
+    thinning: int = eqx.field(static=True, default=20)
     window: int = eqx.field(static=True, default=20)
     settled: bool = eqx.field(static=True, default=False)  # type: ignore[override]
     batch_size: int | None = eqx.field(static=True, default=None, init=False)
@@ -99,9 +100,10 @@ class MCLMC(Sampler):
                 "resamples: use the noncentred form of it, prior.in_form('noncentred')"
             )
 
-    def prolonged(self) -> "MCLMC":
+    def prolonged(self, by: float) -> "MCLMC":
+        whole = math.ceil(by * self.thinning / self.chunk)  # another chunk would be compiled anew
         burn_in = min(self.burn_in, RESETTLING)
-        return replace(self, thinning=2 * self.thinning, burn_in=burn_in, settled=True)
+        return replace(self, thinning=whole * self.chunk, burn_in=burn_in, settled=True)
 
     @property
     def _descent(self) -> int:

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from goodprior import checks
-from goodprior.evaluation.diagnostics import MAX_KINETIC_TEMPERATURE, diagnose
+from goodprior.evaluation.diagnostics import MAX_KINETIC_TEMPERATURE, Diagnostics, diagnose
 from goodprior.inference import (
     MCLMC,
     NUTS,
@@ -25,6 +27,8 @@ from goodprior.pipeline.problem import Problem
 FEW_ROWS = 2000  # up to so many rows every step of the default SGHMC uses all of them
 OVERHEAD = 500  # what a step costs beside its rows, in rows
 SHORTER = (1, 2, 4, 8)  # divisors of the default step, where a longer one does not do
+GROWTH = (1.5, 6.0)  # how many times as long a longer run is, at least and at most
+MARGIN = 1.2  # on the length that would be enough: effective sample sizes of short runs are rough
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,9 @@ class Sampled(Method):
     collapse
         Whether the last layer's weights are integrated out, where that can be done.
     most_work
-        A run that misses its target is followed by one of twice the length, which begins where it
-        ended and whose draws are kept instead, as long as all steps of a chain, times rows, cost
-        less than this (with a deadline: until that).
+        A run that misses its target is followed by a longer one, which begins where it ended and
+        whose draws are kept instead, as long as all steps of a chain, times rows, cost less than
+        this (with a deadline: until that). Its length is what the effective sample size asks for.
 
     Examples
     --------
@@ -116,17 +120,26 @@ class Sampled(Method):
         return self._sample(run, candidates[-1], start)
 
     def _sample(self, run: Run, sampler: Sampler, start: Posterior | None) -> Posterior:
-        """Runs of the chains, each twice as long as the one before, until one is good."""
+        """Runs of the chains, each longer than the one before, until one is good."""
         assert run.prior is not None
         collapse = self.collapse and _can_collapse(run)
+        began = time.monotonic()
         found = _sample(run, sampler, start, collapse, "sampling")
         deadline, spent, number = run.hooks.deadline, 0.0, 1
-        while run.target is not None and not deadline.reason and not _is_good(found, run.target):
-            work = _work(found, run.problem.rows)
-            spent += work
-            if deadline.end is None and spent + 2 * work > self.most_work:
+        while run.target is not None and not deadline.reason:
+            known = _diagnosed(found, run.target)
+            if known is None or known.converged:
                 break
-            sampler, number = sampler.prolonged(), number + 1
+            work, now = _work(found, run.problem.rows), time.monotonic()
+            spent += work
+            if deadline.end is None:
+                affordable = (self.most_work - spent) / work
+                if affordable < GROWTH[0]:
+                    break
+            else:
+                affordable = max(GROWTH[0], (deadline.end - now) / (now - began))
+            sampler, number = sampler.prolonged(min(_growth(known), affordable)), number + 1
+            began = now
             longer = _sample(run, sampler, found, collapse, f"sampling-{number}")
             if longer.draws_per_chain < run.draws // 2:  # the deadline came too early for it
                 break
@@ -182,10 +195,19 @@ def _step_size(sampler: Sampler) -> float:
     return getattr(sampler, "step_size", 0.0)
 
 
-def _is_good(posterior: Posterior, target: Target) -> bool:
-    if posterior.probe.shape[1] < 4:  # too few to tell
-        return True
-    return diagnose(posterior, max_rhat=target.rhat, min_ess=target.ess).converged
+def _diagnosed(posterior: Posterior, target: Target) -> Diagnostics | None:
+    """How near chains are to the target; None where they are too short to tell."""
+    if posterior.probe.shape[1] < 4:
+        return None
+    return diagnose(posterior, max_rhat=target.rhat, min_ess=target.ess)
+
+
+def _growth(known: Diagnostics) -> float:
+    """How many times as long the next run is to be."""
+    enough = MARGIN * known.min_ess / max(float(np.nan_to_num(known.ess.min())), 1.0)
+    if not (known.rhat <= known.max_rhat).all():
+        enough = max(enough, 2.0)
+    return min(max(enough, GROWTH[0]), GROWTH[1])
 
 
 def _work(posterior: Posterior, rows: int) -> float:
@@ -210,7 +232,7 @@ def _sample(
     problem, hooks, rhat = run.problem, run.hooks, _RunningRhat()
     before = run.resume or hooks.checkpoint.get(stage, problem.network)
     assert run.prior is not None
-    task = "sampling the posterior" + ", twice as long" * (stage != "sampling")
+    task = "sampling the posterior" + ", for longer" * (stage != "sampling")
     with hooks.tracking(task) as track, hooks.deadline.stage(task, keeps=True):
 
         def on_progress(done: int, total: int, phase: str) -> None:
