@@ -27,7 +27,7 @@ from goodprior.pipeline.problem import Problem
 FEW_ROWS = 2000  # up to so many rows every step of the default SGHMC uses all of them
 OVERHEAD = 500  # what a step costs beside its rows, in rows
 SHORTER = (1, 2, 4, 8)  # divisors of the default step, where a longer one does not do
-GROWTH = (1.5, 6.0)  # how many times as long a longer run is, at least and at most
+GROWTH = (1.5, 3.0)  # how many times as long a longer run is, at least and at most
 MARGIN = 1.2  # on the length that would be enough: effective sample sizes of short runs are rough
 
 
