@@ -73,7 +73,7 @@ Prior = Annotated[
 Belief = Annotated[
     str | None,
     typer.Option(
-        help="What functions are like: smooth (the default), rough, trend, fit (to the rows), or "
+        help="What functions are like: smooth, rough, trend, fit (to the rows), or "
         "lengths and heights in the columns' own units, such as "
         '"lengthscale.age=10, amplitude=3". '
         "Also period.COLUMN=12 (or year, week, … for dates), levels.CATEGORY=similar, "
@@ -111,9 +111,7 @@ NoiseColumn = Annotated[
         help="A column with the standard deviation of each row's noise, which is not learned then.",
     ),
 ]
-Quick = Annotated[
-    bool, typer.Option("--quick", help="A first look: a small network and short chains.")
-]
+Quick = Annotated[bool, typer.Option("--quick", help="A first look: short chains.")]
 Draws = Annotated[
     int | None, typer.Option(help="Draws to keep per chain; more of them take longer.", min=2)
 ]
@@ -128,8 +126,8 @@ LikelihoodOf = Annotated[
     typer.Option(
         "--likelihood",
         rich_help_panel=_DETAILS,
-        help="Of numbers. heteroscedastic: noise that depends on the inputs; gaussian: the same "
-        "everywhere; student-t: with outliers, needs --noise.",
+        help="Of numbers. heteroscedastic-t (auto, by samplers) and heteroscedastic: noise that "
+        "depends on the inputs; gaussian: the same everywhere; student-t: that with outliers.",
     ),
 ]
 Noise = Annotated[

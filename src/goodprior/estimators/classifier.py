@@ -17,7 +17,8 @@ class BNNClassifier(ClassifierMixin, BNN):
     """Bayesian neural network classification with a prior that says what functions are like.
 
     Labels may be numbers or text. The settings are those of `BNNRegressor`, without the noise and
-    without the method `fbnn`, which is for regression; a belief is about the logits.
+    without the method `fbnn`, which is for regression; a belief is about the logits, and the
+    default is `smooth`.
 
     X may be images, of shape (rows, height, width, channels), with `network` one of `lenet5`,
     `vgg16`, `preresnet20`, or any equinox module that takes one image.

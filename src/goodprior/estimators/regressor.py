@@ -69,12 +69,12 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
     rhat, ess
         Of draws that are to be trusted, over function values and noise. Where `draws` is None,
         samplers go on in ever longer runs until R-hat is at most `rhat` and the effective sample
-        size at least `ess`, or until `budget` ends it, or a limit on the work (about a minute for a
-        thousand rows on two cores). `fit` warns where draws have not got there.
+        size at least `ess`, or until `budget` ends it, or a limit on the work. `fit` warns where
+        draws have not got there.
     temperature
         Of the posterior.
     budget
-        Seconds after which sampling ends with what there is.
+        Seconds after which the fit ends with what there is, whatever the method.
     encode
         What becomes of the columns of a table (a DataFrame of pandas or polars). `auto`: where any
         is not numbers they become so, as `goodprior fit` does it, which `columns_` describes: text

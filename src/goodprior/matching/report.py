@@ -93,7 +93,7 @@ class MatchReport(NamedTuple):
     >>> alike = Along(1.0, 2.0, 3.0)
     >>> column = Column("age", alike, alike._replace(roughness=9.0), False)
     >>> print(MatchReport("steps", (column,), 0.1, 0.5, 1.0).warnings[0])
-    along age the prior has roughness 9 where the belief's is 2: leave hidden, activation and ...
+    along age the prior has roughness 9 where the belief's is 2: state a belief and leave ...
     """
 
     how: str
@@ -110,17 +110,20 @@ class MatchReport(NamedTuple):
     @property
     def warnings(self) -> tuple[str, ...]:
         remedy = (
-            "leave hidden, activation and network out, so that one is chosen for the belief"
+            "state a belief and leave hidden, activation and network out, so that a network is "
+            "chosen for it"
             if self.how == "steps"
             else "give the belief longer lengthscales, or a wider network"
         )
-        found = [text for column in self.columns if (text := column.warning())]
-        if not found and self.distance > 0.1 * self.scale:
-            found = [
-                f"the prior's functions are {self.distance / self.scale:.0%} of the distance "
-                "between two of the belief's away from them"
-            ]
-        return tuple(f"{text}: {remedy}" for text in found)
+        worst_first = sorted(self.columns, key=_difference, reverse=True)
+        found = [text for column in worst_first if (text := column.warning())]
+        if found:
+            more = f" (and along {len(found) - 1} more)" if len(found) > 1 else ""
+            return (f"{found[0]}{more}: {remedy}",)
+        if self.distance > 0.1 * self.scale:
+            share = f"{self.distance / self.scale:.0%} of the distance between two of the belief's"
+            return (f"the prior's functions are {share} away from them: {remedy}",)
+        return ()
 
     def __str__(self) -> str:
         left = "none" if self.distance < 0.01 * self.scale else f"{self.share:.0%}"

@@ -68,6 +68,7 @@ class MCLMC(Sampler):
     thinning: int = eqx.field(static=True, default=20)
     window: int = eqx.field(static=True, default=20)
     settled: bool = eqx.field(static=True, default=False)  # type: ignore[override]
+    descent: Int[Array, ""] | None = None  # of `compiled`: how many steps of it there are
     batch_size: int | None = eqx.field(static=True, default=None, init=False)
     name: ClassVar[str] = "mclmc"
     probe_every: ClassVar[int] = 5
@@ -86,7 +87,7 @@ class MCLMC(Sampler):
 
     @property
     def compiled(self) -> "MCLMC":
-        return replace(self, thinning=1)
+        return MCLMC(self.energy_error, descent=jnp.asarray(self._descent))
 
     @property
     def pool_every(self) -> int:
@@ -133,27 +134,13 @@ class MCLMC(Sampler):
         step: Int[Array, ""],
     ) -> tuple[State, Info]:
         """A step of descent, or one that is measured; adaptation is `pool`'s."""
+        descent = self._descent if self.descent is None else self.descent
         moved = jax.lax.cond(
-            step < self._descent,
-            lambda: self._descend(state, batch, target, step),
-            lambda: self._measured(key, state, batch, target, step == self._descent),
+            step < descent,
+            lambda: _descend(state, batch, target, step, descent),
+            lambda: self._measured(key, state, batch, target, step == descent),
         )
         return moved, Info()
-
-    def _descend(self, state: State, batch: Batch, target: LogDensity, step: Array) -> State:
-        """A step of Adam; where the density is not finite, a step toward the prior's centre."""
-        rate = LEARNING_RATE * 0.5 * (1 + jnp.cos(jnp.pi * step / self._descent))
-        finite = jnp.isfinite(state.log_density) & jnp.isfinite(state.gradient).all()
-        gradient = jnp.where(finite, state.gradient, 0.0)
-        mean = 0.9 * state.mean + 0.1 * gradient
-        square = 0.999 * state.square + 0.001 * gradient**2
-        count = step.astype(mean.dtype) + 1
-        direction = mean / (1 - 0.9**count) / (jnp.sqrt(square / (1 - 0.999**count)) + 1e-8)
-        position = jnp.where(finite, state.position + rate * direction, 0.7 * state.position)
-        log_density, gradient = jax.value_and_grad(target)(position, batch)
-        return state._replace(
-            position=position, log_density=log_density, gradient=gradient, mean=mean, square=square
-        )
 
     def _measured(
         self, key: PRNGKeyArray, state: State, batch: Batch, target: LogDensity, first: Array
@@ -250,6 +237,24 @@ class MCLMC(Sampler):
             energy_error=per_step(totals, "energy_error"),
             energy_error_asked=self.energy_error,
         )
+
+
+def _descend(
+    state: State, batch: Batch, target: LogDensity, step: Array, steps: int | Array
+) -> State:
+    """A step of Adam; where the density is not finite, a step toward the prior's centre."""
+    rate = LEARNING_RATE * 0.5 * (1 + jnp.cos(jnp.pi * step / steps))
+    finite = jnp.isfinite(state.log_density) & jnp.isfinite(state.gradient).all()
+    gradient = jnp.where(finite, state.gradient, 0.0)
+    mean = 0.9 * state.mean + 0.1 * gradient
+    square = 0.999 * state.square + 0.001 * gradient**2
+    count = step.astype(mean.dtype) + 1
+    direction = mean / (1 - 0.9**count) / (jnp.sqrt(square / (1 - 0.999**count)) + 1e-8)
+    position = jnp.where(finite, state.position + rate * direction, 0.7 * state.position)
+    log_density, gradient = jax.value_and_grad(target)(position, batch)
+    return state._replace(
+        position=position, log_density=log_density, gradient=gradient, mean=mean, square=square
+    )
 
 
 def _turned(key: PRNGKeyArray, direction: Vector, by: float | Array) -> Vector:

@@ -47,9 +47,10 @@ class Sampled(Method):
     collapse
         Whether the last layer's weights are integrated out, where that can be done.
     most_work
-        A run that misses its target is followed by a longer one, which begins where it ended and
-        whose draws are kept instead, as long as all steps of a chain, times rows, cost less than
-        this (with a deadline: until that). Its length is what the effective sample size asks for.
+        A run that misses its target is followed by one 1.5 to 3 times as long, as its effective
+        sample size asks. It begins where the other ended, and its draws are kept instead. So it
+        goes on as long as all steps of a chain, times rows, cost less than this (with a deadline:
+        until that).
 
     Examples
     --------
