@@ -1,5 +1,7 @@
 """Beliefs that are fitted to rows, against SciPy's densities and finite differences."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +10,9 @@ from scipy.stats import multivariate_normal
 
 from goodprior.beliefs import GaussianProcess, fit_belief, matern32
 from goodprior.beliefs.fit import FITTED_KERNELS, Penalty, objective
+from goodprior.beliefs.from_rows import default_for_rows, fit_to_rows
 from goodprior.beliefs.terms import TermsKernel
+from goodprior.data.scaling import Scaling
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 3))
@@ -85,3 +89,15 @@ def test_at_most_so_many_rows_are_used():
 def test_rows_and_targets_must_fit():
     with pytest.raises(ValueError, match="as many rows: 80 and 79"):
         fit_belief(X, Y[1:])
+
+
+@pytest.mark.parametrize("kind", [default_for_rows, fit_to_rows])
+def test_one_wild_row_does_not_decide_which_columns_matter(kind):
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(120, 3))
+    y = 200 + 30 * np.sin(2 * inputs[:, 1]) + rng.normal(size=120)
+    y[7] = 9999.0
+    settings = {"outputs": 1} if kind is default_for_rows else {"task": "regression"}
+    found = kind(inputs, y, Scaling.fit(inputs, y), ["a", "b", "c"], **settings)
+    lengths = {name: float(l) for l, name in re.findall(r"([\d.e+]+) in ([abc])", str(found))}
+    assert lengths["b"] < 0.3 * min(lengths["a"], lengths["c"])

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from jaxtyping import Array, Float
 
 from goodprior.beliefs.base import Belief
 from goodprior.beliefs.context import Context, Task, default_length, number
@@ -13,6 +14,7 @@ from goodprior.beliefs.stretched import ROWS, Stretched, fit_proportions
 from goodprior.data.scaling import Scaling
 
 MENTIONED = 6  # columns whose lengths are named
+FAR = 15.0  # robust standard deviations from the median beyond which a target is a slip of the pen
 
 
 def fitted_to_rows(belief: Belief) -> ParsedBelief:
@@ -44,7 +46,7 @@ def fit_to_rows(
             'belief="fit" is fitted to targets that are numbers: give another belief to '
             + ("fit_prior, which sees no targets" if y is None else "classifiers")
         )
-    fitted = fit_belief(scaling.inputs(X), scaling.targets(y))
+    fitted = fit_belief(scaling.inputs(X), _without_slips(scaling.targets(y)))
     term, *trend = fitted.belief.terms
     amplitude = ", ".join(number(term.amplitude.median * std) for std in scaling.y_std)
     lengths = [
@@ -74,7 +76,7 @@ def default_for_rows(
     scaling, names, outputs
         As of `parse_belief`.
     """
-    inputs, targets = scaling.inputs(X), scaling.targets(y)
+    inputs, targets = scaling.inputs(X), _without_slips(scaling.targets(y))
     belief = HierarchicalGP.default(inputs.shape[1], "regression", outputs)
     factors = fit_proportions(inputs, targets)
     length = default_length(inputs.shape[1])
@@ -90,3 +92,15 @@ def default_for_rows(
         "both uncertain by a factor of three. How much each column matters was fitted to "
         f"{min(len(inputs), ROWS)} rows, so the belief has seen the targets.",
     )
+
+
+def _without_slips(targets: Float[Array, "rows out"]) -> Float[np.ndarray, "rows out"]:
+    """Targets that are not further than `FAR` from the median: one wild row decides nothing.
+
+    The process that is fitted has Gaussian noise, under which such a row would be the whole signal.
+    """
+    found = np.asarray(targets)
+    center = np.median(found, axis=0)
+    spread = 1.4826 * np.median(np.abs(found - center), axis=0)
+    far = np.where(spread > 0, FAR * spread, np.inf)
+    return np.clip(found, center - far, center + far)

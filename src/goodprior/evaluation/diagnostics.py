@@ -16,6 +16,7 @@ from goodprior.inference.samplers.base import SamplerReport
 
 MAX_RHAT = 1.1
 MIN_ESS = 100.0
+NEARLY = 1.1  # an R-hat below this is not that of different modes
 STUCK = 0.85  # R-hat - 1 of the whole run, relative to that of its first half, which does not fall
 ENERGY_BAND = 4.0  # a larger energy error than so many times the asked one is too large
 MAX_KINETIC_TEMPERATURE = 10.0  # relative to the expected one; draws beyond are not to be trusted
@@ -65,7 +66,8 @@ class Diagnostics:
         """
         if self.rhat_half is None or not np.isfinite(self.rhat_half):
             return True
-        return bool(np.nanmax(self.rhat) - 1 < STUCK * (self.rhat_half - 1))
+        worst = np.nanmax(self.rhat)
+        return bool(worst < NEARLY or worst - 1 < STUCK * (self.rhat_half - 1))
 
     @property
     def summary(self) -> dict[str, int | float]:
@@ -122,8 +124,9 @@ class Diagnostics:
         if self.is_improving:
             return "sample longer"
         return (
-            f"R-hat was {self.rhat_half:.2f} after half of the run, so longer chains do not help: "
-            "use method mclmc with likelihood gaussian, or state a belief and leave hidden out"
+            f"R-hat was {self.rhat_half:.2f} after half of the run, so longer chains may not help; "
+            "what may, unless it is so already: method mclmc, likelihood gaussian, a stated belief "
+            "without hidden"
         )
 
     def _share(self, bad: np.ndarray) -> str:

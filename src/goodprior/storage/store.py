@@ -96,7 +96,11 @@ def read(
             raise ValueError("it says nothing of what it holds")
         return tree.unpack(about["spec"], arrays, network)
     except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        reason: object = error
+        if isinstance(error, RecursionError):
+            reason = "it is nested too deeply"
+        elif isinstance(error, json.JSONDecodeError):
+            reason = "its description is damaged"
         raise ValueError(f"{os.fspath(path)} cannot be read: {reason}") from None
 
 
