@@ -87,7 +87,7 @@ class MCLMC(Sampler):
 
     @property
     def compiled(self) -> "MCLMC":
-        return MCLMC(self.energy_error, descent=jnp.asarray(self._descent))
+        return MCLMC(energy_error=self.energy_error, descent=jnp.asarray(self._descent))
 
     @property
     def pool_every(self) -> int:
