@@ -121,7 +121,9 @@ def diagram(rows: pd.DataFrame, metrics: tuple[str, ...] = ("nll", "rmse", "crps
 
 def _draw(ax: Any, ranks: pd.Series, sets: int, metric: str) -> None:
     methods = len(ranks)
-    ax.set(xlim=(0.4, methods + 0.6), ylim=(-1.2 - 0.45 * methods, 1.2), yticks=[])
+    beside = 0.27 * methods  # labels stand outside of all ranks
+    limits = {"xlim": (0.4 - beside, methods + 0.6 + beside), "ylim": (-1.2 - 0.45 * methods, 1.2)}
+    ax.set(**limits, yticks=[])
     ax.spines[["left", "right", "bottom"]].set_visible(False)
     ax.xaxis.tick_top()
     ax.set_xticks(range(1, methods + 1))
@@ -132,7 +134,10 @@ def _draw(ax: Any, ranks: pd.Series, sets: int, metric: str) -> None:
         edge = 0.7 if left else methods + 0.3
         ax.plot([rank, rank, edge], [1.2, depth, depth], color="0.2", lw=1)
         label = f"{name} ({rank:.1f})"
-        ax.text(edge, depth, label, va="bottom", ha="left" if left else "right", fontsize=8)
+        ax.annotate(
+            label, (edge, depth), (-4 if left else 4, 0), textcoords="offset points",
+            va="center", ha="right" if left else "left", fontsize=8,
+        )  # fmt: skip
     title = f"{metric}: mean rank over {sets} tables (1 is best)"
     if methods > 1 and sets > 1:
         distance = critical_difference(methods, sets)
