@@ -137,7 +137,8 @@ class _Written:
     predictions: dict[str, list[Any]] = field(default_factory=dict)
 
     def describe(self, source: str) -> str:
-        behind = f"with {', '.join(self.names)} behind the {self.width} columns of {source}"
+        own = f"{self.width} column" + "s" * (self.width != 1)
+        behind = f"with {', '.join(self.names)} behind the {own} of {source}"
         return f"{self.rows} rows, {behind}"
 
     def keep(self, rows: "pd.DataFrame", found: Columns) -> None:

@@ -106,7 +106,8 @@ class Diagnostics:
             )
         elif high.any():
             finite = self.rhat[np.isfinite(self.rhat)]
-            found = f"up to {finite.max():.2f}" if len(finite) else "undefined"
+            # rounded up: 1.053 is more than 1.05
+            found = f"up to {np.ceil(100 * finite.max()) / 100:.2f}" if len(finite) else "undefined"
             yield (
                 f"R-hat is {found} (expected at most {self.max_rhat:g}) and too high for "
                 f"{self._share(high)}: chains do not agree yet, so error bars are provisional; "
