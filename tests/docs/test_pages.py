@@ -65,7 +65,7 @@ def test_the_commands_of_a_page_parse(words, tmp_path, monkeypatch):
     """With files of the names that they mention; nothing is run."""
     monkeypatch.chdir(tmp_path)
     for word in words:
-        if Path(word).suffix in {".csv", ".safetensors", ".json"}:
+        if Path(word).suffix in {".csv", ".gz", ".safetensors", ".json"}:
             Path(word).touch()
     command: Any = typer.main.get_command(app)
     rest = list(words)

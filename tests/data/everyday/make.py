@@ -57,7 +57,7 @@ def faults(rng: np.random.Generator, rows: int = 1200) -> pd.DataFrame:
     )
 
 
-def visitors(rng: np.random.Generator, months: int = 240) -> pd.DataFrame:
+def visitors(rng: np.random.Generator, months: int = 360) -> pd.DataFrame:
     """A series with a trend and a season."""
     month = np.arange(months)
     season = 18 * np.sin(2 * np.pi * month / 12) + 7 * np.cos(4 * np.pi * month / 12)
@@ -92,7 +92,7 @@ def main() -> None:
         rng = np.random.default_rng(number)
         table, name = make(rng), make.__name__
         if name == "visitors":  # the last two years, and some months between
-            new = (table.index >= len(table) - 24) | table.index.isin(rng.choice(216, 60, False))
+            new = (table.index >= len(table) - 24) | table.index.isin(rng.choice(336, 100, False))
         else:
             new = table.index >= len(table) - HELD_OUT[name]
         for part, ending in ((table[~new], ""), (table[new], "-new")):
