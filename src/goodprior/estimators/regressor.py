@@ -16,7 +16,7 @@ from goodprior.estimators.base import BNN
 from goodprior.estimators.known_noise import noise_table, with_known_noise, with_noise_of_rows
 from goodprior.estimators.validation import input_count
 from goodprior.evaluation.loo import LOO
-from goodprior.inference import Prediction
+from goodprior.inference import Likelihood, Prediction
 from goodprior.inference.predictive import Of, thresholds
 from goodprior.pipeline import Method, ObservationModel, Problem
 from goodprior.pipeline.observation import regression_model, regression_problems
@@ -151,7 +151,9 @@ class BNNRegressor(MultiOutputMixin, RegressorMixin, BNN):
         self, X: np.ndarray, y: np.ndarray | None, method: Method, **given: Any
     ) -> Problem:
         problem = super()._problem(X, y, method, **given)
-        return problem if self._noise is None else with_known_noise(problem, self._noise)
+        if self._noise is not None:
+            return with_known_noise(problem, self._noise)
+        return problem if isinstance(self.likelihood, Likelihood) else problem.with_rounding()
 
     def _likelihood_problems(self, method: Method | None) -> list[str]:
         default = "heteroscedastic" if method is None else method.likelihood

@@ -6,6 +6,7 @@ from typing import ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.stats import norm
 from jax.scipy.stats import t as student_t
 from jaxtyping import Array, Float, Int, PRNGKeyArray
@@ -138,7 +139,7 @@ class Heteroscedastic(Likelihood):
     Parameters
     ----------
     least_variance
-        Of the noise.
+        Of the noise, or one for each target.
     typical_variance
         Where the log variance is zero.
     degrees
@@ -153,12 +154,13 @@ class Heteroscedastic(Likelihood):
     (2, 3.0, 2.0)
     """
 
-    least_variance: float = 1e-6
+    least_variance: float | tuple[float, ...] = 1e-6
     typical_variance: float = 1.0
     degrees: float | None = None
 
     def __check_init__(self):
-        checks.positive("least_variance", self.least_variance)
+        for least in np.atleast_1d(np.asarray(self.least_variance, object)):
+            checks.positive("least_variance", least)
         checks.positive("typical_variance", self.typical_variance)
         if self.degrees is not None:
             _check_degrees(self.degrees)
@@ -172,7 +174,7 @@ class Heteroscedastic(Likelihood):
     def _split(self, outputs: Float[Array, "*shape out"]) -> tuple[Array, Array]:
         mean, log_variance = jnp.split(outputs, 2, axis=-1)
         variance = self.typical_variance * jnp.exp(log_variance)
-        return mean, jnp.sqrt(variance + self.least_variance)
+        return mean, jnp.sqrt(variance + jnp.asarray(self.least_variance))
 
     def log_prob(
         self, output: Float[Array, " out"], y: Float[Array, " targets"]

@@ -1,7 +1,10 @@
 """How the network's outputs explain the targets: likelihood and noise."""
 
+from dataclasses import replace
 from math import exp
 from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from goodprior.beliefs import Belief
 from goodprior.inference import Gaussian, Heteroscedastic, Likelihood, StudentT
@@ -32,6 +35,22 @@ class ObservationModel(NamedTuple):
     functions: int
     noise_belief: Belief | None = None
     constant_noise: ConstantNoise | None = None
+
+    def with_rounding(self, variances: np.ndarray) -> "ObservationModel":
+        """The model with a learned noise that stays above what rounding leaves out.
+
+        Without it, rows with the same whole number would be explained without any noise.
+
+        Parameters
+        ----------
+        variances
+            Of what rounding leaves out, for each of the standardised targets.
+        """
+        known = self.likelihood
+        if not isinstance(known, Heteroscedastic) or (variances <= known.least_variance).all():
+            return self
+        least = tuple(np.maximum(variances, known.least_variance).tolist())
+        return self._replace(likelihood=replace(known, least_variance=least))
 
     @property
     def noise_outputs(self) -> int:

@@ -1,6 +1,6 @@
 """What is to be explained, and how: what every method is given."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from goodprior.beliefs import (
     as_terms,
     rows_and_box,
 )
+from goodprior.data.rounding import rounding_variances
 from goodprior.data.scaling import Scaling
 from goodprior.inference import Likelihood
 from goodprior.matching import Distance, MatchSchedule
@@ -133,6 +134,13 @@ class Problem:
         if isinstance(self.belief, Monotone):
             return self.belief
         return as_terms(self.belief, self.X.shape[1])
+
+    def with_rounding(self) -> "Problem":
+        """With learned noise that stays above what rounding of the targets leaves out."""
+        if self.y is None or self.scaling is None:
+            return self
+        left_out = rounding_variances(self.y.reshape(self.rows, -1)) / self.scaling.y_std**2
+        return replace(self, observation=self.observation.with_rounding(left_out))
 
     def build_network(self, *, noise: bool = True) -> Any:
         """The given network, or the one that the spec describes, with or without noise outputs."""
