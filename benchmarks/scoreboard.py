@@ -7,7 +7,8 @@ environment of `make bench`. Short tables come first. Finished rows of
 `results/scoreboard.csv` are not run again, so a run that was stopped goes on where it was; a fit
 that failed or took too long has a row that says so (`--again` tries it once more). Settings of ours
 are methods as well (`goodprior-fitted`), outside the ranks: their paired differences to
-`goodprior-short`, the default with fewer draws, are printed.
+`goodprior-short`, the default with fewer draws, are printed (those of `goodprior-once…`, with one
+run of the chains, to `goodprior-once`).
 """
 
 import argparse
@@ -36,11 +37,14 @@ TABLES = (
 PEERS = ("catboost", "ngboost", "gp", "ensemble", "laplace", "bde", "bde-paper")
 OURS = "goodprior"
 SHORT = f"{OURS}-short"  # the default with fewer effective draws, which settings are compared with
+ONCE = f"{OURS}-once"  # the default with one run of its chains, however it converges
 CHOICES: dict[str, dict[str, Any]] = {
     SHORT: {"ess": 100},
     f"{OURS}-fitted": {"ess": 100, "belief": "fit"},
     f"{OURS}-smooth": {"ess": 100, "belief": "smooth"},
     f"{OURS}-sghmc": {"ess": 100, "method": "sghmc"},
+    ONCE: {"draws": 100},
+    f"{ONCE}-fitted": {"draws": 100, "belief": "fit"},
 }
 IN_HOUSE = {OURS: {}, "laplace": {"method": "laplace"}, **CHOICES}
 TOLD = ("rhat_functions", "rhat_noise", "ess_min", "kinetic_temperature", "energy_error")
@@ -198,7 +202,7 @@ def summary(rows: pd.DataFrame) -> str:
 
 
 def choices(rows: pd.DataFrame) -> pd.DataFrame:
-    """Settings of ours minus `goodprior-short`: paired means and standard errors over splits.
+    """Settings of ours minus the default: paired means and standard errors over splits.
 
     Parameters
     ----------
@@ -206,8 +210,9 @@ def choices(rows: pd.DataFrame) -> pd.DataFrame:
         With the columns `data`, `split`, `method`, `rmse`, `nll` and `nll_moment`.
     """
     lines = []
-    default, others = rows[rows["method"] == SHORT], rows["method"].isin(set(CHOICES) - {SHORT})
+    others = rows["method"].isin(set(CHOICES) - {SHORT, ONCE})
     for (data, method), part in rows[others].groupby(["data", "method"], sort=False):
+        default = rows[rows["method"] == (ONCE if method.startswith(ONCE) else SHORT)]
         both = part.merge(default, on=["data", "split"], suffixes=("", "_default"))
         line = {"data": data, "method": method, "splits": len(both)}
         for score in ("rmse", "nll", "nll_moment"):
@@ -237,7 +242,7 @@ def main() -> None:
         return
     rows = pd.read_csv(options.out) if options.report else run(options)
     print(summary(rows))
-    if SHORT in set(rows["method"]):
+    if {SHORT, ONCE} & set(rows["method"]):
         print(f"\nMinus the default\n{choices(rows).to_string(index=False)}")
     rows = rows[~rows["method"].isin(set(CHOICES) - {SHORT})]
     ranks = mean_ranks(rows)
