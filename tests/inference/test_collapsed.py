@@ -43,6 +43,10 @@ CASES = {
     "a level of noise": (LearnedNoise(GaussianPrior(NET), targets=TARGETS), Heteroscedastic(1e-3)),
     "noise by a network": (GaussianPrior(BOTH, SCALES), Heteroscedastic(1e-3, 0.2)),
     "hierarchical": (NoncentredHierarchicalPrior(NET), Gaussian(0.3)),
+    "flow below the read-out": (
+        FlowPrior(NET, on_readout=False, key=jax.random.key(6)),
+        Gaussian(0.3),
+    ),
     "hierarchical, noise by a network": (NoncentredHierarchicalPrior(BOTH), Heteroscedastic()),
 }
 each_case = pytest.mark.parametrize("name", CASES)

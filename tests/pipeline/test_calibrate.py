@@ -222,9 +222,6 @@ def test_what_cannot_be_calibrated_is_refused(method, changes, words):
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    strict=False, reason="one of the three has p < 0.01 since runs grow: to be found"
-)
 @pytest.mark.parametrize("prior", ["gpi-g", "gpi-h", "gpi-nf"])
 def test_the_default_sampler_is_calibrated_under_each_prior(prior):
     given = problem(prior=prior, network=NetworkSpec((8,)))

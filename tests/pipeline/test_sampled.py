@@ -147,7 +147,7 @@ def test_the_method_mclmc_integrates_the_last_layer_out(given):
         (Gaussian(0.1), "gpi-g", 8e7, "mclmc"),
         (Heteroscedastic(degrees=5.0), "gpi-g", 8e7, "mclmc"),
         (Gaussian(0.1), "fh", 8e7, "mclmc"),
-        (Gaussian(0.1), "gpi-nf", 8e7, "sghmc"),
+        (Gaussian(0.1), "gpi-nf", 8e7, "mclmc"),
         (StudentT(0.1), "gpi-g", 8e7, "sghmc"),
         (Gaussian(0.1), "gpi-g", 20.0, "sghmc"),
     ],
@@ -156,6 +156,11 @@ def test_the_sampler_is_chosen_for_the_problem(likelihood, prior, most_work, nam
     asked = replace(problem(likelihood), prior=prior)
     assert Automatic(most_work).resolve(asked).name == name
     assert Automatic(most_work).refuses(asked) == []
+
+
+def test_a_flow_on_the_last_layer_keeps_it_from_being_integrated_out():
+    asked = replace(problem(), prior="gpi-nf", flow_on_readout=True)
+    assert Automatic().resolve(asked).name == "sghmc"
 
 
 def test_rows_with_weights_and_robust_noise_are_not_collapsed():

@@ -32,6 +32,9 @@ PRIORS = {
     "hierarchical, marginal": lambda network, key: MarginalHierarchicalPrior(network, 2.0, 1.5),
     "hierarchical, noncentred": lambda network, key: NoncentredHierarchicalPrior(network, 2.0, 1.5),
     "flow": lambda network, key: FlowPrior(network, flows=2, key=key),
+    "flow below a Gaussian read-out": lambda network, key: FlowPrior(
+        network, flows=2, on_readout=False, key=key
+    ),
     "learned noise over gaussian": lambda network, key: LearnedNoise(GaussianPrior(network)),
     "learned noise over hierarchical": lambda network, key: LearnedNoise(
         GibbsHierarchicalPrior(network, 2.0, 1.5)

@@ -109,14 +109,14 @@ class Collapsed(Density):
             return f"the noise of {type(likelihood).__name__} is not Gaussian"
         latent = jax.eval_shape(prior.sample, _key())
         network = eqx.filter_eval_shape(prior.weights, latent)
-        if prior.gaussian_part(latent) is None or prior.refresh_every:
+        function, part = _function(network), prior.gaussian_part(latent)
+        if not (hasattr(function, "readout") and hasattr(function, "features")):
+            return f"{type(function).__name__} has no linear last layer called `readout`"
+        if part is None or _function(part).readout.weight is None or prior.refresh_every:
             return (
                 f"under {type(prior).__name__} the last layer's weights are not Gaussian "
                 "whatever the other weights are"
             )
-        function = _function(network)
-        if not (hasattr(function, "readout") and hasattr(function, "features")):
-            return f"{type(function).__name__} has no linear last layer called `readout`"
         return None
 
     @staticmethod

@@ -87,7 +87,12 @@ def _matched(problem: Problem, key: PRNGKeyArray, hooks: Hooks) -> tuple[Prior, 
         started = time.perf_counter()
         assert isinstance(problem.prior, str)
         before = prior
-        prior = closed_form_prior(problem.prior, terms, key=stage_key(key, "prior"))
+        prior = closed_form_prior(
+            problem.prior,
+            terms,
+            flow_on_readout=problem.flow_on_readout,
+            key=stage_key(key, "prior"),
+        )
         seconds = time.perf_counter() - started
         history = History(np.zeros(0), seconds, how="closed form")
         if problem.held_out:
@@ -129,7 +134,12 @@ def unmatched_prior(problem: Problem, key: PRNGKeyArray) -> Prior:
         network = problem.build_network(noise=not problem.noise_apart)
         if is_matched(problem.prior) and isinstance(network, MLP):
             network = _with_scales(network, problem.belief)
-    return named_prior(problem.prior, network, key=stage_key(key, "prior"))
+    return named_prior(
+        problem.prior,
+        network,
+        flow_on_readout=problem.flow_on_readout,
+        key=stage_key(key, "prior"),
+    )
 
 
 def _with_scales(network: MLP, belief: Belief) -> MLP | Architecture:

@@ -51,6 +51,9 @@ class Problem:
         Whether a prior that is given as an object is matched, too.
     hierarchical_form
         In which coordinates hierarchical priors are sampled; the paper's is `gibbs`.
+    flow_on_readout
+        Whether the flows of `gpi-nf` have the last layer, too, as the paper's; chains mix better
+        without.
     distance, schedule
         How the prior is matched (schedule None: the distance's own).
     held_out
@@ -81,6 +84,7 @@ class Problem:
     prior: str | Prior = "gpi-g"
     match_given: bool = False
     hierarchical_form: Form = "noncentred"
+    flow_on_readout: bool = False
     distance: str | Distance = "energy"
     schedule: MatchSchedule | None = None
     held_out: int = 0

@@ -71,10 +71,11 @@ class Prior(eqx.Module):
         return jax.tree.map(lambda leaf: jnp.ones(leaf.shape, leaf.dtype), shapes)
 
     def gaussian_part(self, latent: Latent) -> PyTree | None:
-        """The part of a latent that has the shape of the network's weights, if it is Gaussian.
+        """The part of a latent in the shape of the network's weights, as far as it is Gaussian.
 
         Its entries are independent N(0, deviations^2), whatever the rest of the latent is, and each
-        weight of the network is its entry times a factor. None, the default: there is no such part.
+        weight of the network is its entry times a factor; arrays of which that is not so are None.
+        None instead of all, the default: there is no such part.
         """
         return None
 

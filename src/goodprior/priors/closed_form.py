@@ -50,7 +50,12 @@ CERTAIN = 1e-6  # the deviation of a lengthscale that is known beside uncertain 
 
 
 def closed_form_prior(
-    name: str, belief: SumOfTerms | Monotone, *, units: int = UNITS, key: PRNGKeyArray
+    name: str,
+    belief: SumOfTerms | Monotone,
+    *,
+    units: int = UNITS,
+    flow_on_readout: bool = True,
+    key: PRNGKeyArray,
 ) -> Prior:
     """The prior of this family whose functions are like the belief's.
 
@@ -62,6 +67,8 @@ def closed_form_prior(
         About standardised inputs; see `goodprior.beliefs.as_terms`.
     units : int
         Frequencies of the network; each has a sine and a cosine.
+    flow_on_readout : bool
+        Whether the flow of `gpi-nf` has the last layer, too.
     key : PRNGKeyArray
         Of a flow's first parameters, near the identity.
 
@@ -86,7 +93,9 @@ def closed_form_prior(
     if name == "gpi-h":
         rate = float(np.exp(special.digamma(SHAPE)))  # the mean log variance is zero
         return GibbsHierarchicalPrior(architecture, SHAPE, rate)
-    return GaussianPrior(architecture) if name == "gpi-g" else FlowPrior(architecture, key=key)
+    if name == "gpi-g":
+        return GaussianPrior(architecture)
+    return FlowPrior(architecture, on_readout=flow_on_readout, key=key)
 
 
 def closed_form_network(belief: SumOfTerms | Monotone, units: int = UNITS) -> Architecture:

@@ -83,6 +83,9 @@ class FlowPrior(Prior):
         The network, or its architecture.
     flows : int
         Planar flows per layer.
+    on_readout : bool
+        Whether the last layer has them, too, as in the paper. Without, its weights are Gaussian
+        whatever the others are, so that they can be integrated out of a posterior.
     key : PRNGKeyArray
         Of the flows' first parameters.
 
@@ -99,11 +102,15 @@ class FlowPrior(Prior):
     flows: dict[str, tuple[PlanarFlow, ...]]  # by layer, in the order in which they act
     refresh_every: int = eqx.field(static=True)
 
-    def __init__(self, network: PyTree, flows: int = 4, *, key: PRNGKeyArray):
+    def __init__(
+        self, network: PyTree, flows: int = 4, *, on_readout: bool = True, key: PRNGKeyArray
+    ):
         checks.whole("flows", flows)
         self.base = GaussianPrior(network)
         self.flows = {}
         for i, (layer, size) in enumerate(self._layer_sizes().items()):
+            if layer == self.architecture.parameters[-1].layer and not on_readout:
+                continue
             keys = jax.random.split(jax.random.fold_in(key, i), flows)
             self.flows[layer] = tuple(PlanarFlow(size, key=k) for k in keys)
         self.refresh_every = 0
@@ -134,6 +141,11 @@ class FlowPrior(Prior):
     def deviations(self) -> Latent:
         return self.base.deviations()
 
+    def gaussian_part(self, latent: Latent) -> PyTree | None:
+        pairs = zip(self.architecture.parameters, jax.tree.leaves(latent), strict=True)
+        leaves = [None if p.layer in self.flows else leaf for p, leaf in pairs]
+        return jax.tree.unflatten(self.architecture.treedef, leaves)
+
     def scale_penalty(self) -> Float[Array, ""]:
         """That of the base, and the squared lengths of the flows' `u`."""
         pushes = [jnp.sum(flow.u**2) for flows in self.flows.values() for flow in flows]
@@ -158,7 +170,7 @@ class FlowPrior(Prior):
 
     def _vectors(self, arrays: PyTree) -> dict[str, Array]:
         """Weights as one vector per layer."""
-        parts: dict[str, list[Array]] = {layer: [] for layer in self.flows}
+        parts: dict[str, list[Array]] = {layer: [] for layer in self._layer_sizes()}
         leaves = self.architecture.leaves(arrays)
         for p, leaf in zip(self.architecture.parameters, leaves, strict=True):
             parts[p.layer].append(leaf.ravel())

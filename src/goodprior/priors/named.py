@@ -23,7 +23,12 @@ def is_matched(name: str) -> bool:
 
 
 def named_prior(
-    name: str, network: PyTree, *, key: PRNGKeyArray, refresh_every: int = REFRESH_EVERY
+    name: str,
+    network: PyTree,
+    *,
+    key: PRNGKeyArray,
+    refresh_every: int = REFRESH_EVERY,
+    flow_on_readout: bool = True,
 ) -> Prior:
     """The prior of this name before any matching: N(0, 1) and InverseGamma(1, 1).
 
@@ -38,6 +43,8 @@ def named_prior(
         Of the flow's first parameters; the others need none.
     refresh_every : int
         Steps of a sampler between two draws of a hierarchical prior's variances.
+    flow_on_readout : bool
+        Whether the flow of `gpi-nf` has the last layer, too.
 
     Returns
     -------
@@ -57,4 +64,4 @@ def named_prior(
         return GaussianPrior(network)
     if name in ("fh", "gpi-h"):
         return GibbsHierarchicalPrior(network, refresh_every=refresh_every)
-    return FlowPrior(network, key=key)
+    return FlowPrior(network, on_readout=flow_on_readout, key=key)

@@ -96,6 +96,7 @@ def _problem(
         else NetworkSpec((settings["width"],) * settings["depth"]),
         scaling=scaling,
         hierarchical_form="noncentred" if settings.get("sampler") == "mclmc" else "gibbs",
+        flow_on_readout=True,
         distance=distance,
         schedule=schedule_of(settings, distance),
         held_out=settings.get("match_held_out", HELD_OUT),
