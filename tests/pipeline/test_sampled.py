@@ -63,6 +63,11 @@ def test_longer_runs_follow_until_the_target_is_met_or_the_work_is_done(target, 
     assert (asked.draws_per_chain, asked.report.thinning) == (5, 10)
 
 
+def test_many_features_that_are_integrated_out_make_steps_cost_more(monkeypatch):
+    monkeypatch.setattr(sampled, "FEATURES", 1)  # there are five: 30 rows cost as much as 750
+    assert fit(METHOD, target=OUT_OF_REACH).report.thinning == 10
+
+
 def test_a_deadline_is_the_only_limit_where_there_is_one():
     deadline = Deadline(600.0)
 

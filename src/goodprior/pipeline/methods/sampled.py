@@ -26,6 +26,7 @@ from goodprior.pipeline.problem import Problem
 
 FEW_ROWS = 2000  # up to so many rows every step of the default SGHMC uses all of them
 OVERHEAD = 500  # what a step costs beside its rows, in rows
+FEATURES = 120  # that are integrated out cost a row as much as all else; the cost is quadratic
 SHORTER = (1, 2, 4, 8)  # divisors of the default step, where a longer one does not do
 GROWTH = (1.5, 3.0)  # how many times as long a longer run is, at least and at most
 MARGIN = 1.2  # on the length that would be enough: effective sample sizes of short runs are rough
@@ -50,7 +51,7 @@ class Sampled(Method):
         A run that misses its target is followed by one 1.5 to 3 times as long, as its effective
         sample size asks. It begins where the other ended, and its draws are kept instead. So it
         goes on as long as all steps of a chain, times rows, cost less than this (with a deadline:
-        until that).
+        until that); many features that are integrated out make rows cost more.
 
     Examples
     --------
@@ -131,7 +132,7 @@ class Sampled(Method):
             known = _diagnosed(found, run.target)
             if known is None or known.converged:
                 break
-            work, now = _work(found, run.problem.rows), time.monotonic()
+            work, now = _work(found, run, collapse), time.monotonic()
             spent += work
             if deadline.end is None:
                 affordable = (self.most_work - spent) / work
@@ -211,10 +212,14 @@ def _growth(known: Diagnostics) -> float:
     return min(max(enough, GROWTH[0]), GROWTH[1])
 
 
-def _work(posterior: Posterior, rows: int) -> float:
-    """What the steps of a chain after burn-in cost, in rows."""
-    report = posterior.report
-    return report.gradients / posterior.chains * (OVERHEAD + min(rows, report.batch_size or rows))
+def _work(posterior: Posterior, run: Run, collapse: bool) -> float:
+    """What the steps of a chain after burn-in cost, in rows of a network with few features."""
+    report, rows = posterior.report, run.problem.rows
+    rows = min(rows, report.batch_size or rows)
+    assert run.prior is not None
+    features = Collapsed.features(run.prior) if collapse else 0
+    each = OVERHEAD + rows * max(1.0, (features / FEATURES) ** 2)
+    return report.gradients / posterior.chains * each
 
 
 def _as_it_was(candidates: tuple[Sampler, ...], posterior: Posterior) -> Sampler:
