@@ -148,13 +148,22 @@ class Chains:
                 program, data, picked, self.probe_x, self.chains, self.keys, stretches
             )
             self.steps += taken
-            if warming_up and self.sampler.pool_every and last == times:
-                groups = jnp.asarray(self.coordinates.groups)
-                states = self.sampler.pool(self.chains.sampler, groups, self.steps, steps)
-                self.chains = jax.device_put(
-                    self.chains._replace(sampler=states), NamedSharding(self.mesh, CHAINS)
-                )
+            if last == times:
+                self._adapt(steps, warming_up)
         return np.asarray(probe, np.float32)[:, : last - first]
+
+    def _adapt(self, steps: int, warming_up: bool) -> None:
+        """What the sampler does to all chains after a chunk of so many steps."""
+        sampler, states = self.sampler, self.chains.sampler
+        if warming_up and sampler.pool_every:
+            groups = jnp.asarray(self.coordinates.groups)
+            states = sampler.pool(states, groups, self.steps, steps)
+        elif sampler.controlled and not warming_up:
+            states = sampler.control(states, steps)
+        else:
+            return
+        by_chain = NamedSharding(self.mesh, CHAINS)
+        self.chains = jax.device_put(self.chains._replace(sampler=states), by_chain)
 
     @property
     def finite(self) -> bool:

@@ -1,3 +1,4 @@
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -53,13 +54,59 @@ def test_the_step_size_is_adapted_to_the_asked_energy_error(asked):
 
 def test_chains_share_step_size_and_scales_and_run_in_double_precision():
     state = run(MCLMC(burn_in=60), draws=2).run_state.chains.sampler
-    assert np.ptp(state.step_size) == 0
+    assert np.ptp(state.log_steps / state.counted) == 0
+    assert (state.step_size <= 0.95 * np.exp(state.log_steps / state.counted) * 1.0001).all()
     assert np.ptp(state.inverse_mass, axis=0).max() == 0
     np.testing.assert_allclose(np.log(state.inverse_mass[0]).mean(), 0, atol=1e-12)
     assert len(np.unique(state.inverse_mass[0])) == 2  # weights and biases of the hidden layer
     assert state.position.dtype == state.gradient.dtype == np.float64
     np.testing.assert_allclose(np.linalg.norm(state.momentum, axis=1), 1, rtol=1e-10)
     assert jnp.zeros(()).dtype == jnp.float32  # outside nothing has changed
+
+
+def states_with(step_size, energy):
+    one = MCLMC().init(KEY, jnp.zeros(3))
+    both = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), one)
+    return both._replace(
+        step_size=jnp.array(step_size),
+        energy=jnp.array(energy),
+        log_steps=jnp.full(2, 4 * jnp.log(0.1 / 0.95)),
+        counted=jnp.full(2, 4.0),
+    )
+
+
+def test_a_step_is_shorter_where_errors_are_large_and_never_longer_than_burn_in_found_it():
+    asked, steps = 1e-3, 20
+    found = MCLMC(asked).control(
+        states_with([0.1, 0.1], [steps * asked * 64, steps * asked]), steps
+    )
+    np.testing.assert_allclose(found.step_size, [0.05, 0.1], rtol=1e-5)
+    assert not found.energy.any()
+    found = MCLMC(asked).control(states_with([0.05, 0.098], [0.0, 0.0]), steps)
+    np.testing.assert_allclose(found.step_size, [0.055, 0.1], rtol=1e-5)
+
+
+def test_a_run_that_goes_on_averages_the_step_over_its_own_burn_in():
+    sampler = MCLMC(burn_in=400, thinning=40)
+    before = run(sampler, draws=2)
+    again = run(sampler.prolonged(1.0), draws=2, start=before)
+    counted = [np.unique(p.run_state.chains.sampler.counted).tolist() for p in (before, again)]
+    assert counted == [[3.0], [10.0]]  # windows: of the last 0.15 of burn-in, of half of it
+
+
+def test_chains_that_meet_a_stiffer_place_go_on_with_shorter_steps():
+    """As if all places that burn-in had seen were less stiff: steps five times too long."""
+    sampler = MCLMC(burn_in=400, thinning=40)
+    before = run(sampler, draws=2)
+    chains = before.run_state.chains
+    states = chains.sampler
+    states = states._replace(
+        step_size=5 * states.step_size, log_steps=states.log_steps + np.log(5) * states.counted
+    )
+    state = before.run_state._replace(chains=chains._replace(sampler=states))
+    after = run(sampler, draws=12, resume=eqx.tree_at(lambda p: p.run_state, before, state))
+    ratio = np.asarray(after.run_state.chains.sampler.step_size / states.step_size)
+    assert ((ratio > 0.15) & (ratio < 0.6)).all(), ratio
 
 
 def test_starts_where_the_density_is_not_finite_find_back():

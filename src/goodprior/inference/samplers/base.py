@@ -147,7 +147,8 @@ class Sampler(eqx.Module):
     chains step together (`vmap`) or one after another on each device, for samplers whose steps
     take different amounts of work. Positions are divided by the prior's scales if `standardised`,
     and all is computed in double precision if `double`. `pool` is called after every `pool_every`
-    steps of burn-in (0: never).
+    steps of burn-in (0: never), and `control` after every chunk of sampling if the sampler is
+    `controlled`.
 
     Examples
     --------
@@ -165,6 +166,7 @@ class Sampler(eqx.Module):
     vectorised: ClassVar[bool] = True
     standardised: ClassVar[bool] = False
     double: ClassVar[bool] = False
+    controlled: ClassVar[bool] = False
 
     @property
     def pool_every(self) -> int:
@@ -233,6 +235,10 @@ class Sampler(eqx.Module):
         `groups` has equal numbers for entries of a position that are alike, and `since` is the
         number of steps since the last call.
         """
+        return states
+
+    def control(self, states: State, steps: int) -> State:
+        """The states of all chains after a chunk of so many steps of sampling."""
         return states
 
     @property

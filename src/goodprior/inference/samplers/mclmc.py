@@ -23,7 +23,7 @@ from goodprior.inference.samplers.base import (
     per_step,
     total,
 )
-from goodprior.inference.samplers.mclmc_state import State, adapted
+from goodprior.inference.samplers.mclmc_state import State, adapted, controlled
 from goodprior.priors import Prior
 
 DESCENT = 10  # one step in so many of burn-in is one of descent
@@ -42,6 +42,7 @@ class MCLMC(Sampler):
     the step size, at last one for all chains, so that the energy changes by `energy_error` in a
     step (mean square, per dimension), and the scales of the coordinates, by the gradient's size.
 
+    Where a chain meets a larger error later, its steps are shorter until it has left that place.
     Steps are not corrected, so draws have a bias that grows with `energy_error`; the report says
     which error was met.
 
@@ -74,6 +75,7 @@ class MCLMC(Sampler):
     probe_every: ClassVar[int] = 5
     standardised: ClassVar[bool] = True
     double: ClassVar[bool] = True
+    controlled: ClassVar[bool] = True
     vectorised: ClassVar[bool] = False  # one after another, chains stay in the cache
 
     def __check_init__(self):
@@ -154,6 +156,7 @@ class MCLMC(Sampler):
     ) -> tuple[State, Info]:
         """One step; one whose energy changes far too much is not made, and turns the chain."""
         moved, error, made = self._kernel(REFUSED, key, state, batch, target)
+        moved = moved._replace(energy=moved.energy + error)
         return moved, Info(acceptance=made.astype(error.dtype), energy_error=error)
 
     def _kernel(
@@ -216,6 +219,9 @@ class MCLMC(Sampler):
         before, now = (begin - self._descent) / length, (step - self._descent) / length
         scales = None if self.settled else groups
         return adapted(states, scales, step - begin, self.energy_error, before, now)
+
+    def control(self, states: State, steps: int) -> State:
+        return controlled(states, steps, self.energy_error)
 
     def summary(
         self,

@@ -9,14 +9,16 @@ from goodprior.inference.coordinates import Vector
 
 SHARED = 0.7  # after so much of the adaptation all chains have the same step size
 AVERAGED = 0.85  # over what follows the step size is averaged
+TOO_LARGE = 4.0  # an energy error of so many times the asked one shortens the step of a chain
+REGROWTH = 1.1  # by which it is longer again after a chunk with less error than was asked for
 
 
 class State(NamedTuple):
     """Where a chain is and moves to, and what burn-in has found.
 
     `mean` and `square` are running averages over the gradient, `energy` is the sum of energy errors
-    since the last adaptation, `log_steps` and `counted` are a sum of logarithms of the step size
-    and of how many.
+    since the last adaptation or chunk, `log_steps` and `counted` are a sum of logarithms of the
+    step size and of how many.
     """
 
     position: Vector
@@ -55,6 +57,8 @@ def adapted(
         new = new / jnp.exp(jnp.mean(jnp.log(new)))  # the step size has the common factor
         inverse_mass = jnp.broadcast_to(new, square.shape)
     log_steps, counted = states.log_steps, states.counted
+    if before <= 0:  # what an earlier run has found is not averaged
+        log_steps, counted = 0 * log_steps, 0 * counted
     if now > averaged:
         log_steps, counted = log_steps + jnp.log(step_size), counted + 1
     if now >= 1:
@@ -67,3 +71,19 @@ def adapted(
         log_steps=log_steps,
         counted=counted,
     )
+
+
+def controlled(states: State, steps: int, asked: float) -> State:
+    """The states after a chunk of so many steps of sampling, with a step for where each chain is.
+
+    Burn-in has seen some of the posterior: where it is stiffer, a step of that length would be
+    refused again and again. A step is never longer than burn-in has found it.
+    """
+    found = states.energy / steps
+    longest = 0.95 * jnp.exp(states.log_steps / jnp.maximum(states.counted, 1.0))
+    longest = jnp.where(states.counted > 0, longest, states.step_size)
+    shorter = states.step_size * jnp.clip((asked / (found + 1e-12)) ** (1 / 6), 0.5, 1.0)
+    again = jnp.minimum(states.step_size * REGROWTH, longest)
+    step_size = jnp.where(found < asked, again, states.step_size)
+    step_size = jnp.where(found > TOO_LARGE * asked, shorter, step_size)
+    return states._replace(step_size=step_size, energy=0 * states.energy)
