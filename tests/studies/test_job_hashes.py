@@ -16,7 +16,7 @@ STORES = sorted(RESULTS.glob("*/jobs.jsonl"))
 # Study, preset, the hash of its first job, a digest of the hashes of all its jobs, how many they
 # are, and how many rows of that protocol were stored when this was written.
 PINNED = [
-    ("function-priors", "paper", "0b8cf4eb86116154", "e7a21e3571cb2051", 8, 5),
+    ("function-priors", "paper", "0b8cf4eb86116154", "e7a21e3571cb2051", 8, 6),
     ("function-priors", "quick", "d3535b0646cea3d6", "1871884e62a304fb", 8, 0),
     ("regression-1d", "paper", "464288974519f1c4", "f53850f7ced62cd4", 6, 1),
     ("regression-1d", "quick", "464288974519f1c4", "69a31eb13cae19c6", 6, 1),
@@ -38,8 +38,8 @@ PINNED = [
     ("map", "quick", "296788595201685b", "1738815c292efbc5", 20, 0),
     ("hmc", "paper", "0f4bc6e1866c6a97", "a0eb9bde099c7ec7", 200, 0),
     ("hmc", "quick", "ff4c6d3625a2ec93", "fe47da8202c3f998", 4, 0),
-    ("converged", "paper", "ea93e9b073c15f1f", "d764056bc9ee621f", 160, 2),
-    ("converged", "quick", "ea93e9b073c15f1f", "c5c6695be93e35c8", 4, 2),
+    ("converged", "paper", "ea93e9b073c15f1f", "87fbf39a6a026a6a", 160, 1),
+    ("converged", "quick", "ea93e9b073c15f1f", "46c94f9db0681598", 4, 1),
     ("joint-vs-separate", "paper", "d86df277746faa75", "6ca1179903ea030e", 24, 4),
     ("joint-vs-separate", "quick", "047f829591687d6f", "6191deea39a6363d", 4, 0),
     ("convergence", "paper", "cadbdd49d6f68d2f", "4c7df406ea9dcf1d", 38, 0),

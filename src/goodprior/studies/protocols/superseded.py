@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from goodprior.studies.protocols.method_names import FRESH, START
+from goodprior.studies.protocols.method_names import FRESH, HIERARCHICAL, START
 
 CHAINS = (
     "its chains start at draws of the prior; the paper's at weights N(0, 1) and biases 0 "
@@ -14,7 +14,7 @@ CRITIC = (
     "its prior moved on the functions that the critic was fitted to; the paper's moves on others "
     "(algorithm 1)"
 )
-HIERARCHICAL = ("fh", "gpi-h")
+MCLMC = "its sampler does not converge under hierarchical priors: many steps are refused"
 
 
 def superseded(settings: Mapping[str, Any]) -> str | None:
@@ -32,6 +32,8 @@ def superseded(settings: Mapping[str, Any]) -> str | None:
             reasons.append(GIBBS)
     if _by_critic(settings) and "prior_draws" not in settings:
         reasons.append(CRITIC)
+    if _by_mclmc(settings):
+        reasons.append(MCLMC)
     return "; ".join(reasons) or None
 
 
@@ -46,6 +48,10 @@ def renewed(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _by_chains(settings: Mapping[str, Any]) -> bool:
     return "burn_in" in settings
+
+
+def _by_mclmc(settings: Mapping[str, Any]) -> bool:
+    return settings.get("sampler") == "mclmc" and settings.get("method") in HIERARCHICAL
 
 
 def _by_critic(settings: Mapping[str, Any]) -> bool:
