@@ -153,6 +153,10 @@ def test_only_redrawing_asks_for_a_pair_per_critic_step():
     assert Wasserstein(critic_steps=5, redraw_functions=True).redraw == 5
 
 
+def test_as_published_the_prior_moves_on_functions_that_the_critic_was_not_fitted_to():
+    assert Wasserstein(critic_steps=5, restart=True).redraw == 1
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

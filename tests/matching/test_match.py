@@ -310,7 +310,7 @@ class Remembering(SampleDistance):
         return jnp.stack(each).min()
 
 
-@pytest.mark.parametrize("pairs", [0, 3])
+@pytest.mark.parametrize("pairs", [0, 1, 3])
 def test_a_critic_that_redraws_meets_other_functions_than_the_prior_is_moved_on(pairs):
     schedule = MatchSchedule(
         steps=10, draws=Remembering.draws, stop_at_plateau=False, belief_cache=None

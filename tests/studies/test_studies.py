@@ -14,6 +14,7 @@ from goodprior.studies.catalogue import MODULES, run_job, study
 from goodprior.studies.protocols import methods, tables
 from goodprior.studies.protocols.data import problem_and_test
 from goodprior.studies.protocols.methods import METHODS, Fitted
+from goodprior.studies.protocols.start import StandardStart
 from tests.studies.small import SMALL, job_of, row_of
 
 
@@ -247,6 +248,25 @@ def test_the_sampler_that_converges_has_lengths_and_a_form_of_its_own(tiny_data)
     assert problem.hierarchical_form == "noncentred"
     paper, _, _ = problem_and_test({**jobs[0], "split": 0, "sampler": None})
     assert paper.hierarchical_form == "gibbs"
+
+
+def test_under_hierarchical_priors_it_is_the_papers_chains_in_the_form_that_mixes(tiny_data):
+    one = study("converged")
+    job = next(j.settings for j in one.jobs(one.presets["paper"]) if j.settings["method"] == "fh")
+    sampled = methods.chains_of(dict(job))
+    assert isinstance(sampled, StandardStart)
+    lengths = tuple(job[name] for name in ("chains", "burn_in", "draws", "thinning"))
+    assert (sampled.name, lengths) == ("sghmc", (4, 2000, 30, 2000))
+    assert "target_rhat" not in job
+    problem, _, _ = problem_and_test(dict(job))
+    assert problem.hierarchical_form == "noncentred"
+
+
+@pytest.mark.slow
+def test_chains_in_the_form_that_mixes_explain_a_line(tiny_data):
+    one, settings = job_of("converged", method="fh", **SMALL, split=0)
+    row = row_of(one, {**settings, "burn_in": 1000, "thinning": 500, "draws": 10})
+    assert row["rmse"].item() < 0.5  # of a target with a deviation of one
 
 
 def test_nuts_has_the_papers_chains():

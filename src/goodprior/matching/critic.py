@@ -60,9 +60,9 @@ class Wasserstein(SampleDistance):
         Draw functions for each step of the critic, as the paper's algorithm 1 is printed, instead
         of once for each step of the prior.
     restart : bool
-        Start the critic's weights anew at each step of the prior and keep only its Adagrad sums,
-        as in the published results, instead of going on from where it was, as algorithm 1 is
-        printed. It leaves the prior further from the belief.
+        Go about it as the published results do: start the critic's weights anew at each step of
+        the prior and keep only its Adagrad sums, and move the prior on functions that the critic
+        was not fitted to. Otherwise the critic goes on from where it was.
     width : int
         Units in each of the critic's hidden layers.
 
@@ -96,7 +96,7 @@ class Wasserstein(SampleDistance):
 
     @property
     def redraw(self) -> int:
-        return self.critic_steps if self.redraw_functions else 0
+        return self.critic_steps if self.redraw_functions else int(self.restart)
 
     @property
     def _adagrad(self) -> optax.GradientTransformation:

@@ -52,7 +52,7 @@ class Distance(eqx.Module):
 
     @property
     def redraw(self) -> int:
-        """How many pairs of samples `fit` wants beside the step's own."""
+        """How many pairs of samples `fit` has beside the step's own; with none it has that one."""
         return 0
 
     def init(self, key: PRNGKeyArray, points: int) -> Any:

@@ -267,12 +267,12 @@ def _chunk(
             key_i = jax.random.fold_in(key_functions, i)
             return eqx.combine(arrays, rest).functions(key_i, x, targets.shape[1])
 
-        def pair(i: Array) -> tuple[Array, Array]:
+        def pair(i: Array | int) -> tuple[Array, Array]:
             return functions(state.arrays, i), targets[i]
 
         last = distance.redraw
-        own_pair = (functions(state.arrays, last), targets[last])
-        fitted = distance.fit(key_fit, state.distance, pair if last else lambda _: own_pair)
+        first = pair(0)  # computed once, where `fit` would ask for the same one at every step
+        fitted = distance.fit(key_fit, state.distance, pair if last > 1 else lambda _: first)
 
         def objective(arrays: PyTree) -> tuple[Array, Array]:
             value = metric(fitted, functions(arrays, last), targets[last], x)

@@ -3,7 +3,7 @@
 import warnings
 
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
-from goodprior.studies.protocols.method_names import START
+from goodprior.studies.protocols.method_names import START, matched_by
 
 LENGTHS = {
     "paper": {"burn_in": 2000, "draws": 30, "thinning": 2000, **START},
@@ -14,7 +14,7 @@ LENGTHS = {
 def grid(choice: Choice) -> list[Settings]:
     """One job per belief: rows and columns of the picture."""
     places = [(row, column) for row in range(3) for column in range(3)] + [(0, 3)]
-    shared = {"seed": 0, "distance": choice.distance, **LENGTHS[choice.preset]}
+    shared = {"seed": 0, **matched_by(choice.distance), **LENGTHS[choice.preset]}
     return [{"place_row": row, "place_column": column, **shared} for row, column in places]
 
 

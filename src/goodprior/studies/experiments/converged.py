@@ -5,14 +5,22 @@ from goodprior.studies.engine.study import Choice, Figures, Frame, Settings, Stu
 from goodprior.studies.experiments.uci_classification import run
 from goodprior.studies.experiments.uci_regression import NLL, RMSE
 from goodprior.studies.protocols import tables
+from goodprior.studies.protocols.method_names import HIERARCHICAL
+
+LENGTHS = ("chains", "burn_in", "draws", "thinning", "start", "batch_size")
+UNTIL = {"sampler": "mclmc", "target_rhat": 1.05, "target_ess": 400}
 
 
 def grid(choice: Choice) -> list[Settings]:
-    """The jobs of UCI regression, by the estimators' sampler until it has converged."""
-    lengths = ("chains", "burn_in", "draws", "thinning", "start", "batch_size")
-    until = {"sampler": "mclmc", "target_rhat": 1.05, "target_ess": 400}
+    """The jobs of UCI regression, by the estimators' sampler until it has converged.
+
+    Under hierarchical priors, where that one does not, by the paper's chains in the form in which
+    variances move.
+    """
     return [
-        {**{k: v for k, v in settings.items() if k not in lengths}, **until}
+        {**settings, "sampler": "noncentred"}
+        if settings["method"] in HIERARCHICAL
+        else {**{k: v for k, v in settings.items() if k not in LENGTHS}, **UNTIL}
         for settings in tables.table_jobs(choice)
     ]
 

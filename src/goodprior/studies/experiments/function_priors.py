@@ -1,7 +1,7 @@
 """What functions N(0, 1) weights mean, by depth, beside Gaussian processes: figure 1."""
 
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
-from goodprior.studies.protocols.method_names import LABELS, MATCHED
+from goodprior.studies.protocols.method_names import LABELS, MATCHED, matched_by
 
 KERNELS = ("rbf", "matern12")
 RANGE, POINTS, SHOWN = 5.0, 100, 5
@@ -16,7 +16,7 @@ def grid(choice: Choice) -> list[Settings]:
             "method": method,
             "depth": depth,
             **shared,
-            "distance": choice.distance if method in MATCHED else None,
+            **(matched_by(choice.distance) if method in MATCHED else {}),
         }
         for method in choice.methods
         if method != "gp"

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.protocols import tables
+from goodprior.studies.protocols.method_names import FRESH
 
 LABELS = {"separate": "separate (paper)", "joint": "joint", "energy": "energy distance"}
 SIZES = {
@@ -15,7 +16,11 @@ SIZES = {
 def grid(choice: Choice) -> list[Settings]:
     """Each strategy on each set; the joint one takes a critic's share of steps as well."""
     return [
-        {**tables.two_layers(dataset, strategy, split), **SIZES[choice.preset]}
+        {
+            **tables.two_layers(dataset, strategy, split),
+            **SIZES[choice.preset],
+            **(FRESH if strategy == "separate" else {}),
+        }
         for dataset in choice.datasets
         for split in range(choice.splits or 1)
         for strategy in choice.methods

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
-from goodprior.studies.protocols.method_names import LABELS, MATCHED, START
+from goodprior.studies.protocols.method_names import LABELS, MATCHED, START, matched_by
 
 if TYPE_CHECKING:
     from goodprior.inference import SGHMC
@@ -28,7 +28,9 @@ def grid(choice: Choice) -> list[Settings]:
     for method in choice.methods:
         lengths = {} if method == "gp" else LENGTHS[choice.preset]
         critic = {"critic_rate": 0.01, "match_steps": 800}
-        matching = {"distance": choice.distance} if method in MATCHED else {}
+        matching: Settings = {}
+        if method in MATCHED:
+            matching |= matched_by(choice.distance)
         if matching.get("distance") == "wasserstein":
             matching |= critic
         jobs.append({"method": method, "seed": 0, **lengths, **matching})

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from goodprior.studies.engine.study import Choice, Figures, Frame, Row, Settings, Study, presets
 from goodprior.studies.experiments.uci_regression import NLL, RMSE
 from goodprior.studies.protocols import tables
+from goodprior.studies.protocols.method_names import FRESH
 
 if TYPE_CHECKING:
     from goodprior.priors import Prior
@@ -31,6 +32,7 @@ def grid(choice: Choice) -> list[Settings]:
             "batch_size": 32,
             **tables.lengths(dataset, choice.preset),
             **SIZES[choice.preset],
+            **(FRESH if method == "wasserstein" else {}),
         }
         for dataset in choice.datasets
         for split in range(choice.splits or 1)

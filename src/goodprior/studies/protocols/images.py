@@ -5,7 +5,7 @@ long the chains are by which the temperature of FG+TS is tuned.
 """
 
 from goodprior.studies.engine.study import Against, Choice, Settings
-from goodprior.studies.protocols.method_names import MATCHED, SAMPLED, START
+from goodprior.studies.protocols.method_names import MATCHED, SAMPLED, START, matched_by
 
 NETWORKS = ("lenet5", "preresnet20", "vgg16")
 ROWS = {"mnist": 60_000, "cifar10": 50_000}
@@ -93,7 +93,7 @@ def image_matching(choice: Choice) -> Settings:
     """32 training images in each step, and for the paper's distance 128 draws at a rate of 0.01."""
     rate = {"match_draws": 128, "match_rate": 0.01}
     own = rate if choice.distance == "wasserstein" else {"match_draws": 64}
-    return {"distance": choice.distance, **pixels(choice), "match_points": 32, **own}
+    return {**matched_by(choice.distance), **pixels(choice), "match_points": 32, **own}
 
 
 def pixels(choice: Choice) -> Settings:

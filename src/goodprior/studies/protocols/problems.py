@@ -82,7 +82,7 @@ def _problem(
 ) -> Problem:
     """With network, prior and matching as the job's settings say; Gibbs steps as in the paper.
 
-    A sampler that is not the paper's has the form in which variances mix.
+    MCLMC, and chains that are to be `noncentred`, have the form in which variances mix.
     """
     images = X.ndim == 4
     distance = distance_of(settings)
@@ -95,7 +95,9 @@ def _problem(
         if images
         else NetworkSpec((settings["width"],) * settings["depth"]),
         scaling=scaling,
-        hierarchical_form="noncentred" if settings.get("sampler") == "mclmc" else "gibbs",
+        hierarchical_form="noncentred"
+        if settings.get("sampler") in ("mclmc", "noncentred")
+        else "gibbs",
         flow_on_readout=True,
         distance=distance,
         schedule=schedule_of(settings, distance),

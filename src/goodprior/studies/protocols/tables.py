@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from goodprior.studies.engine.study import Choice, Settings
-from goodprior.studies.protocols.method_names import MATCHED, SAMPLED, START
+from goodprior.studies.protocols.method_names import MATCHED, SAMPLED, START, matched_by
 
 # Smallest first. Noise variances on standardised targets are those of the paper's tables 7 and 9.
 NOISE_VARIANCE = {
@@ -150,7 +150,7 @@ def table_settings(dataset: str, method: str, depth: int, split: int, choice: Ch
 
 def matching(distance: str) -> Settings:
     """The distance and its draws in each step: the paper's N_s, and the energy distance's own."""
-    return {"distance": distance, "match_draws": 128 if distance == "wasserstein" else 64}
+    return {**matched_by(distance), "match_draws": 128 if distance == "wasserstein" else 64}
 
 
 def table_cost(settings: Settings) -> float:

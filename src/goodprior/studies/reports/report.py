@@ -14,7 +14,7 @@ import pandas as pd
 from goodprior import html
 from goodprior.studies.engine.store import Job, Result, Store
 from goodprior.studies.engine.study import DISTANCES, Study
-from goodprior.studies.protocols.method_names import START
+from goodprior.studies.protocols.superseded import renewed
 from goodprior.studies.protocols.superseded import superseded as superseded_because
 from goodprior.studies.reports.sections import Section, provenance, sections
 
@@ -124,7 +124,7 @@ def divide(
     reasons: dict[str, int] = {}
     for key, result in results.items():
         if reason := superseded_because(result.settings):
-            old[Job({**result.settings, **START}).hash] = result
+            old[Job(renewed(result.settings)).hash] = result
             reasons[reason] = reasons.get(reason, 0) + 1
         else:
             current[key] = result
