@@ -28,6 +28,7 @@ if "GOODPRIOR_TEST_CACHE" not in os.environ:
 SLOW_EXAMPLES = (
     "BNNClassifier",
     "BNNRegressor",
+    "Collapsed",
     "Fit",
     "FlowPrior",
     "GibbsHierarchicalPrior",
@@ -37,6 +38,7 @@ SLOW_EXAMPLES = (
     "PreResNet20",
     "VGG16",
     "calibrate",
+    "fit_posterior",
     "fit_early_stopping",
     "fit_ensemble",
     "fit_fbnn",

@@ -237,6 +237,7 @@ def test_what_is_wrong_about_levels_is_named(belief, message):
         parsed_levels(belief)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["increasing", "decreasing"])
 def test_a_monotone_belief_is_monotone_and_has_the_amplitude(direction):
     spec = {"monotone": {"age": direction}, "amplitude": 400, "lengthscale": {"age": 30}}

@@ -89,6 +89,7 @@ def test_show_puts_the_results_into_its_report(folder, done):
     assert "other.json cannot be used" in refused.stderr
 
 
+@pytest.mark.slow
 def test_around_the_posterior_it_needs_the_targets(folder):
     found = run_calibrate(folder, "--posterior", "--rows", 4, "--out", folder / "around.json")
     assert found.exit_code == 0, found.output

@@ -332,6 +332,7 @@ def test_files_that_are_no_models_are_refused(folder, fitted):
     assert run("predict", trained / "model.safetensors", data, "--level", "95").exit_code == 2
 
 
+@pytest.mark.slow
 def test_models_fitted_in_python_work_if_their_columns_have_names(fitted, folder):
     trained, _ = fitted
     model = goodprior.load(trained / "model.safetensors")
@@ -533,6 +534,7 @@ def test_a_page_says_that_leave_one_out_is_unreliable(fitted, monkeypatch):
     assert "Nothing speaks against it" not in page
 
 
+@pytest.mark.slow
 def test_the_model_is_saved_elsewhere_where_the_disk_is_full(folder, monkeypatch):
     """Simulated: the folder of `--out` takes no more bytes."""
     table()[["size", "y"]].to_csv("data.csv", index=False)

@@ -179,6 +179,7 @@ def test_wrong_wishes_are_refused(arguments, complaint, fitted, folder):
     assert [path.name for path in folder.iterdir()] == ["data.csv"]
 
 
+@pytest.mark.slow
 def test_blocks_one_at_a_time_give_the_output_of_one_block(fitted, folder, monkeypatch):
     data = fitted.parent / "data.csv"
     asked = (fitted, data, "--above", 140, "--quantiles", 0.5)
@@ -291,6 +292,7 @@ def test_columns_are_named_after_what_was_asked():
     }
 
 
+@pytest.mark.slow
 def test_a_column_of_known_noise_is_used_in_fit_and_prediction(folder):
     frame = table()[["age", "y"]].assign(error=np.resize([1.0, 20.0], ROWS))
     frame.to_csv("data.csv", index=False)

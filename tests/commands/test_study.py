@@ -50,6 +50,7 @@ def test_run_rerun_and_report(tmp_path):
     assert {path.name for path in folder.iterdir()} == names
 
 
+@pytest.mark.slow
 def test_all_reports_and_the_page_on_all_studies(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert _call(*RUN).exit_code == 0
@@ -64,6 +65,7 @@ def test_all_reports_and_the_page_on_all_studies(tmp_path, monkeypatch):
     assert "| figure 1 | [function-priors](function-priors.md) | 0 / 0 / 8 |" in page
 
 
+@pytest.mark.slow
 def test_what_is_stored_can_be_verified(tmp_path):
     run = ["study", "verify", "function-priors", "--jobs", 1, "--workers", 1]
     assert _call(*run, "--results", tmp_path).exit_code == 1

@@ -74,6 +74,7 @@ def test_what_noise_may_have_done_is_undecided():
     assert "quickest" in found.recommendation
 
 
+@pytest.mark.slow
 def test_references_stand_below_and_are_never_recommended():
     curve = np.sin(6 * X[:, 0]) + RNG.normal(0, 0.05, 60)
     found = compare_models(X, curve, {"mean": MEAN}, folds=3)

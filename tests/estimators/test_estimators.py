@@ -385,6 +385,7 @@ def test_pictures_of_prior_and_posterior(regressor, classifier, tmp_path):
 TABLE = {"lengthscale": {"column 0": 0.5, "column 1": 200.0}, "amplitude": 30.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("targets", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_draws_of_prior_and_belief_are_in_the_units_of_the_targets(targets):
     y = Y if targets == 1 else np.stack([Y, 10 * Y, 100 - Y], axis=1)
@@ -426,6 +427,7 @@ def test_targets_have_the_amplitudes_that_were_asked_for_by_fit_and_fit_prior():
         np.testing.assert_allclose(np.sqrt(np.mean((values - mean) ** 2, (0, 1))), asked, rtol=0.1)
 
 
+@pytest.mark.slow
 def test_a_belief_can_be_fitted_to_the_rows():
     model = BNNRegressor(belief="fit", method="map", random_state=0).fit(X, Y)
     assert str(model.belief_).startswith("Fitted to 60 rows, so that it has seen the targets: ")

@@ -58,6 +58,7 @@ def test_a_prior_and_a_network_of_ones_own(tmp_path):
         goodprior.save(MLP(1, (2,), 1, key=jax.random.key(0)), tmp_path / "no.safetensors")
 
 
+@pytest.mark.slow
 def test_another_fit_does_not_take_up_a_checkpoint(tmp_path):
     BNNRegressor(**BRIEF).fit(X, Y, checkpoint=tmp_path / "run")
     with pytest.raises(ValueError, match="another fit"):

@@ -106,6 +106,7 @@ def test_gaps_are_an_error_unless_they_are_to_be_filled():
     np.testing.assert_array_equal(model.predict(GAPS), model.predict(filled))
 
 
+@pytest.mark.slow
 def test_gaps_of_numbers_alone_are_filled_too():
     numbers = GAPS[["size", "same"]].assign(size_2=FRAME["size"] ** 2)
     with pytest.raises(ValueError, match=r"NaN in size \(8 of 40\).*encode=\"impute\""):
@@ -116,6 +117,7 @@ def test_gaps_of_numbers_alone_are_filled_too():
     np.testing.assert_array_equal(named.predict(numbers), nameless.predict(numbers.to_numpy()))
 
 
+@pytest.mark.slow
 def test_numbers_are_taken_as_they_are():
     numbers = pd.DataFrame({"size": FRAME["size"], "ok": FRAME["ok"].astype(bool), "same": 7})
     model = BNNRegressor(**TINY).fit(numbers, TARGET)
@@ -173,6 +175,7 @@ def test_a_file_of_version_0_2_is_read(model, tmp_path):
     np.testing.assert_array_equal(again.predict(FRAME), model.predict(FRAME))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* lie far outside the training data")  # later days
 def test_scikit_learn_takes_its_way_through_tables():
     model = BNNRegressor(**TINY, encode="impute")
@@ -241,6 +244,7 @@ def test_beliefs_that_do_not_fit_the_columns_are_refused(belief, message):
         BNNRegressor(belief=belief, random_state=0).fit_prior(FRAME)
 
 
+@pytest.mark.slow
 def test_a_classifier_takes_tables():
     labels = np.where(FRAME["size"] > 5, "large", "small")
     model = BNNClassifier(**TINY).fit(FRAME, labels)

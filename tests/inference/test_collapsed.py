@@ -50,6 +50,13 @@ CASES = {
     "hierarchical, noise by a network": (NoncentredHierarchicalPrior(BOTH), Heteroscedastic()),
 }
 each_case = pytest.mark.parametrize("name", CASES)
+one_quickly = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name == "a level of noise" else [pytest.mark.slow])
+        for name in CASES
+    ],
+)
 
 
 @pytest.fixture(autouse=True)
@@ -204,7 +211,7 @@ def test_minibatches_are_refused():
         Collapsed(prior, likelihood, ROWS)(latent_of(prior), X[:4], Y[:4])
 
 
-@each_case
+@one_quickly
 def test_a_run_goes_on_bit_by_bit_and_keeps_all_weights(name):
     prior, likelihood = CASES[name]
     sampler = MCLMC(burn_in=10, thinning=4, window=5)

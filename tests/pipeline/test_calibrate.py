@@ -81,6 +81,7 @@ def test_draws_of_another_posterior_are_not(sample, worst):
     assert worst in found.verdict
 
 
+@pytest.mark.slow
 def test_draws_that_do_not_look_at_the_data_are_found_by_the_log_likelihood():
     def ignorant(problem, key, hooks):
         draws = jax.vmap(jax.vmap(LINE.sample))(jax.random.split(key, (2, 20)))
@@ -141,6 +142,7 @@ def test_classes_are_simulated_too():
     assert set(labels.tolist()) == {0, 1, 2}
 
 
+@pytest.mark.slow
 def test_a_learned_noise_is_ranked():
     observation = ObservationModel(Heteroscedastic(1e-4), 1, constant_noise="sampled")
     found = calibrate(problem(observation=observation), TINY, **OPTIONS)

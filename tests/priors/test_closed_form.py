@@ -81,6 +81,7 @@ def test_a_fixed_prior_has_no_closed_form():
         closed_form_prior("fg", SumOfTerms((SEASON,)), key=KEY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpi-g", "gpi-h", "gpi-nf"])
 def test_a_monotone_belief_is_carried_by_its_network(name):
     belief = Monotone(of_columns([0.8, 1.5], 2.0), 0, falling=True, output_scales=(1.0, 3.0))

@@ -103,6 +103,7 @@ def test_the_papers_table_has_four_runs_of_three_networks():
     assert {s["distance"] for s in jobs if "distance" in s} == {"wasserstein"}
 
 
+@pytest.mark.slow
 def test_the_papers_learning_rate_falls_at_epochs_50_100_and_150(monkeypatch):
     asked = {}
 
