@@ -93,15 +93,15 @@ def typical_row(model: Any, panels: Sequence[Panel]) -> Float[np.ndarray, " inpu
     return row
 
 
-def rows_in_box(model: Any, panels: Sequence[Panel], count: int = RANKED) -> Rows:
+def rows_in_box(model: Any, panels: Sequence[Panel]) -> Rows:
     """Rows at random that are like the training rows' means and deviations."""
     rng = np.random.default_rng(0)
     mean, std = np.asarray(model.scaling_.x_mean), np.asarray(model.scaling_.x_std)
-    rows = np.clip(rng.normal(mean, std, (count, len(mean))), *model.box_)
+    rows = np.clip(rng.normal(mean, std, (RANKED, len(mean))), *model.box_)
     for panel in panels:
         if panel.has_levels:
             rows[:, list(panel.inputs)] = panel.inputs_at(
-                rng.integers(len(panel.levels), size=count).astype(float)
+                rng.integers(len(panel.levels), size=RANKED).astype(float)
             )
     return rows
 
