@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from goodprior.data.splits import evenly_spread
 from goodprior.data.table.column import Kind
 from goodprior.estimators.relevance import Functions, Rows, mean_square_change
 from goodprior.estimators.validation import column_name, input_count
@@ -73,7 +74,7 @@ def chosen(
     """At most six panels, those along which functions vary most, and a note that says so."""
     if len(panels) <= MOST:
         return list(panels), ""
-    rows = rows[np.linspace(0, len(rows) - 1, min(RANKED, len(rows))).round().astype(int)]
+    rows = rows[evenly_spread(len(rows), RANKED)]
     values = functions(rows)
     changes = [mean_square_change(functions, rows, values, list(panel.inputs)) for panel in panels]
     best = np.argsort(changes)[::-1][:MOST]
