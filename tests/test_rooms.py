@@ -37,7 +37,6 @@ ORDER = [
 FILES = [path for path in sorted(SOURCE.rglob("*.py")) if path.name != "__main__.py"]
 
 
-# Files that import each other, most of them lazily. None may be added; remove what is mended.
 def _room(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 

@@ -37,14 +37,17 @@ def use_all_cores(cores: int | None = None) -> int:
     return jax.local_device_count()
 
 
-def keep_compiled_programs(folder: Path | None = None) -> None:
+def prepare() -> None:
+    """Use all cores, and compile each program only once on this machine."""
+    use_all_cores()
+    keep_compiled_programs()
+
+
+def keep_compiled_programs() -> None:
     """Keep what JAX compiles in a folder, so that later processes need not compile it again.
 
-    Parameters
-    ----------
-    folder
-        Where; None: the folder that JAX was given before (`JAX_COMPILATION_CACHE_DIR`), or else
-        `goodprior/compiled` in the user's cache.
+    It is the folder that JAX was given before (`JAX_COMPILATION_CACHE_DIR`), or else
+    `goodprior/compiled` in the user's cache.
 
     Notes
     -----
@@ -55,11 +58,10 @@ def keep_compiled_programs(folder: Path | None = None) -> None:
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
         # JAX's default of one second would keep hardly any of these programs: many, and small.
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-    if folder is None:
-        if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
-            return
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        folder = home / "goodprior" / "compiled"
+    if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
+        return
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = home / "goodprior" / "compiled"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

@@ -9,42 +9,26 @@ from goodprior.evaluation.uniformity import Ranks
 
 # Okabe and Ito's colours, close to the paper's and distinct for colour-blind readers; the paper's
 # markers where it has any.
-COLOURS = {
-    "GP": "#000000",
-    "FG": "#7f7f7f",
-    "FG+TS": "#56b4e9",
-    "FH": "#e69f00",
-    "GPi-G": "#009e73",
-    "GPi-H": "#d55e00",
-    "GPi-NF": "#0072b2",
-    "Deep Ensemble": "#cc79a7",
-    "fBNN": "#cc79a7",
-    "LA-GGN": "#e69f00",
-    "LA-MargLik + SGHMC": "#56b4e9",
-    "FG + LA-GGN": "#7f7f7f",
-    "GPi-G + LA-GGN": "#009e73",
-    "Early Stopping": "#e69f00",
-    "MAP with FG": "#7f7f7f",
-    "MAP with GPi-G": "#009e73",
+STYLES = {  # of priors and methods: colour and marker
+    "GP": ("#000000", "x"),
+    "FG": ("#7f7f7f", "o"),
+    "FG+TS": ("#56b4e9", "D"),
+    "FH": ("#e69f00", "^"),
+    "GPi-G": ("#009e73", "s"),
+    "GPi-H": ("#d55e00", "*"),
+    "GPi-NF": ("#0072b2", "p"),
+    "Deep Ensemble": ("#cc79a7", "X"),
+    "fBNN": ("#cc79a7", "D"),
+    "LA-GGN": ("#e69f00", "v"),
+    "LA-MargLik + SGHMC": ("#56b4e9", "<"),
+    "FG + LA-GGN": ("#7f7f7f", "v"),
+    "GPi-G + LA-GGN": ("#009e73", "v"),
+    "Early Stopping": ("#e69f00", "P"),
+    "MAP with FG": ("#7f7f7f", ">"),
+    "MAP with GPi-G": ("#009e73", ">"),
 }
-MARKS = {
-    "GP": "x",
-    "FG": "o",
-    "FG+TS": "D",
-    "FH": "^",
-    "GPi-G": "s",
-    "GPi-H": "*",
-    "GPi-NF": "p",
-    "Deep Ensemble": "X",
-    "fBNN": "D",
-    "LA-GGN": "v",
-    "LA-MargLik + SGHMC": "<",
-    "FG + LA-GGN": "v",
-    "GPi-G + LA-GGN": "v",
-    "Early Stopping": "P",
-    "MAP with FG": ">",
-    "MAP with GPi-G": ">",
-}
+COLOURS = {name: colour for name, (colour, _) in STYLES.items()}
+MARKS = {name: marker for name, (_, marker) in STYLES.items()}
 CLASS_STYLES = (("#e69f00", "o"), ("#0072b2", "^"))  # of two classes: colour and marker
 
 

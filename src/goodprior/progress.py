@@ -103,7 +103,7 @@ class TimeLeft:
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Let a function of (task, done, in all, a few words) see all progress in this thread.
+    """Let a function of (task, done, in all, a short message) see all progress in this thread.
 
     Nothing is printed meanwhile.
 
@@ -139,7 +139,7 @@ def tracking(task: str, *, quiet: bool = False) -> Iterator[Tracker]:
     Yields
     ------
     Callable
-        To be called with (done, in all, a few words) as the task goes on.
+        To be called with (done, in all, a short message) as the task goes on.
 
     Examples
     --------
@@ -148,21 +148,21 @@ def tracking(task: str, *, quiet: bool = False) -> Iterator[Tracker]:
     """
     listener = _listener.get()
     if listener is not None:
-        yield lambda done, total, words: listener(task, done, total, words)
+        yield lambda done, total, message: listener(task, done, total, message)
     elif quiet:
-        yield lambda done, total, words: None
+        yield lambda done, total, message: None
     elif sys.stderr.isatty():
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.fields[words]}"),
+            TextColumn("{task.fields[message]}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
         )
         with Progress(*columns, console=Console(stderr=True)) as bars:
-            bar = bars.add_task(task, total=None, words="compiling")
-            yield lambda done, total, words: bars.update(
-                bar, completed=done, total=total, words=words
+            bar = bars.add_task(task, total=None, message="compiling")
+            yield lambda done, total, message: bars.update(
+                bar, completed=done, total=total, message=message
             )
     else:
         yield _log(task)
@@ -174,7 +174,7 @@ def _log(task: str) -> Tracker:
     due, left_of = started + FIRST_LOG, TimeLeft()
     print(f"{task} …", file=sys.stderr, flush=True)
 
-    def log(done: int, total: int, words: str) -> None:
+    def log(done: int, total: int, message: str) -> None:
         nonlocal due
         now = time.monotonic()
         left = left_of(now, done, total)
@@ -183,7 +183,7 @@ def _log(task: str) -> Tracker:
         due = now + LOG_EVERY
         more = f", about {duration(left)} left" if left and done < total else ""
         print(
-            f"{task}: {done}/{total} {words} ({now - started:.0f} s{more})",
+            f"{task}: {done}/{total} {message} ({now - started:.0f} s{more})",
             file=sys.stderr,
             flush=True,
         )

@@ -12,7 +12,6 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from goodprior import BNNClassifier, BNNRegressor, ModelComparison, compare_models
 from goodprior.comparison import compare
 from goodprior.comparison.references import PROCESS, Process, gaussian, reference_models
-from goodprior.estimators import base
 from tests.estimators.small import sghmc
 
 RNG = np.random.default_rng(0)
@@ -273,7 +272,7 @@ def compare_difference(scores):
 
 @pytest.mark.slow
 def test_networks_are_compared_with_each_other(monkeypatch):
-    monkeypatch.setattr(base, "use_all_cores", lambda: None)
+    monkeypatch.setattr("goodprior.devices.use_all_cores", lambda: None)
     pair = {name: BNNRegressor(**{**TINY, "prior": name}, method=SAMPLER) for name in ("fg", "fh")}
     found = compare_models(X, Y, pair, folds=2, peers=False)
     assert set(found.table["converged"]) <= {"yes", "no"}

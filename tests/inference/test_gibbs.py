@@ -61,7 +61,7 @@ def prior_draws():
 def geweke_z(prior) -> Float[np.ndarray, " statistics"]:
     """How far sampler and direct draws are apart, in standard errors, for each statistic."""
     density = Density(prior, Gaussian(NOISE_VARIANCE), len(X))
-    coordinates = Coordinates(prior)
+    coordinates = Coordinates(prior, prior.moving)
     join, sampler = coordinates.join, SGHMC(0.02, 0.05, gradient_noise="none")
 
     def sweep(chain, key):

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from goodprior import SGHMC, Gaussian, GaussianProcess, Heteroscedastic, Scaling, rbf
+from goodprior.data.splits import evenly_spread
 from goodprior.evaluation.calibration import calibration_of
 from goodprior.inference import Categorical, Posterior, SamplingError, StopSampling
 from goodprior.networks import Dense
 from goodprior.pipeline import Hooks, NetworkSpec, ObservationModel, Problem, calibrate
 from goodprior.pipeline.calibrate import run_simulations
 from goodprior.pipeline.deadline import Deadline
-from goodprior.pipeline.simulator import Simulator, evenly_spread
+from goodprior.pipeline.simulator import Simulator
 from goodprior.priors import GaussianPrior
 
 KEY = jax.random.key(0)

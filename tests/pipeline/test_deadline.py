@@ -52,7 +52,7 @@ def test_a_stage_ends_when_its_share_is_spent_and_is_named(clock):
         clock[0] = 101.0
         with pytest.raises(StopSampling):
             found.look()
-    assert found.words == "its budget of seconds was spent (which cut short: matching, burn-in)"
+    assert found.stopped == "its budget of seconds was spent (which cut short: matching, burn-in)"
 
 
 def test_a_clock_that_goes_backwards_ends_nothing_early(monkeypatch):
@@ -61,7 +61,7 @@ def test_a_clock_that_goes_backwards_ends_nothing_early(monkeypatch):
     found = Deadline(100.0)
     with found.stage("sampling"):
         found.look()
-    assert found.words is None
+    assert found.stopped is None
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_ctrl_c_ends_a_stage_with_what_it_keeps_and_the_second_one_at_once(capfd
             found.look(burning_in=True)
         with pytest.raises(KeyboardInterrupt):
             _press()
-    assert found.words == "it was interrupted during burn-in"
+    assert found.stopped == "it was interrupted during burn-in"
     assert "Ctrl-C again stops at once" in capfd.readouterr().err
 
 

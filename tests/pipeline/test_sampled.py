@@ -132,7 +132,7 @@ def test_without_any_time_there_is_still_a_draw_of_each_chain():
     deadline = Deadline(1e-9)
     found = fit(METHOD, target=OUT_OF_REACH, hooks=Hooks(deadline=deadline))
     assert (found.chains, found.draws_per_chain) == (2, 1)
-    assert "budget" in deadline.words
+    assert "budget" in deadline.stopped
 
 
 def test_the_report_says_which_density_was_sampled():

@@ -177,7 +177,7 @@ def test_posteriors_predict_the_same(tmp_path, prior):
 @pytest.mark.parametrize("prior", PRIORS)
 def test_checkpoints_come_back(tmp_path, prior, sampler):
     prior = PRIORS[prior](_network())
-    position, held = Coordinates(prior).split(_latent(prior))
+    position, held = Coordinates(prior, prior.moving).split(_latent(prior))
     chain = Chain(sampler.init(KEY, position), held, Totals.zero())
     posterior = _posterior(prior, Gaussian(0.1))
     posterior = eqx.tree_at(

@@ -144,11 +144,11 @@ def train_with_evidence(
     values: list[float] = []
     best = None
     last = epochs * run.batches
-    tell = None if on_progress is None else lambda done, _, words: on_progress(done, last, words)
+    report = None if on_progress is None else lambda done, _, text: on_progress(done, last, text)
     if settings.burn_in:
-        run.run(settings.burn_in, tell)
+        run.run(settings.burn_in, report)
     while best is None or (run.epochs < epochs and not run.ended):
-        run.run(min(run.epochs + settings.every, epochs), tell)
+        run.run(min(run.epochs + settings.every, epochs), report)
         mode = jax.tree.map(lambda leaf: leaf[0], run.members)
         fit = _fit_at(prior, likelihood, mode, data)
         found: Curvature | Spectrum = curvature(likelihood, mode)

@@ -10,15 +10,14 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from goodprior import checks
 from goodprior.baselines.curvature import Curvature
 from goodprior.baselines.evidence import precisions_of
 from goodprior.baselines.gauss_newton import ROWS, flat_jacobian, weights_vector
 from goodprior.data.scaling import Scaling
 from goodprior.inference.batches import AnyArray
 from goodprior.inference.likelihoods import Likelihood
-from goodprior.inference.posterior import output_shape
 from goodprior.inference.predictive import ClassPrediction, Prediction
+from goodprior.inference.validation import new_inputs
 from goodprior.networks import outputs
 from goodprior.priors import GaussianPrior
 
@@ -77,7 +76,7 @@ class LaplacePosterior(eqx.Module):
         self, X: object
     ) -> tuple[Float[Array, "points out"], Float[np.ndarray, "points out out"]]:
         """Mean and covariance of the outputs at each point, in the network's own units."""
-        x = self._inputs(X)
+        x = new_inputs(self.prior, self.mode, X, self.scaling)
         architecture = self.prior.architecture
         flat = weights_vector(architecture, self.mode)
         means = [np.asarray(_outputs(self.prior, self.mode, part)) for part in _parts(x)]
@@ -92,7 +91,7 @@ class LaplacePosterior(eqx.Module):
 
     def functions(self, X: object) -> Float[Array, "draws points out"]:
         """Joint draws of the linearised network's outputs, in the network's own units."""
-        x = self._inputs(X)
+        x = new_inputs(self.prior, self.mode, X, self.scaling)
         architecture = self.prior.architecture
         noise = jax.random.normal(self.key, (self.draws, architecture.size))
         noise = np.asarray(noise, np.float64)
@@ -113,14 +112,9 @@ class LaplacePosterior(eqx.Module):
         roots = vectors * np.sqrt(np.maximum(values, 0))[:, None]
         deviations = np.einsum("pij,sj->spi", roots, _standard_normal_points(mean.shape[1]))
         prediction = self.likelihood.predict(mean + jnp.asarray(deviations, jnp.float32))
-        if self.scaling is None or not isinstance(prediction, Prediction):
+        if self.scaling is None:
             return prediction
         return prediction.rescale(self.scaling.y_mean, self.scaling.y_std)
-
-    def _inputs(self, X: object) -> Float[Array, "points ..."]:
-        x = checks.rows("X", X) if self.scaling is None else self.scaling.inputs(X)
-        output_shape(self.prior, self.mode, x[0])
-        return x
 
 
 def _standard_normal_points(outputs: int) -> Float[np.ndarray, "points outputs"]:

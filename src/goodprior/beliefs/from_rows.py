@@ -14,7 +14,7 @@ from goodprior.beliefs.stretched import ROWS, Stretched, fit_proportions
 from goodprior.data.scaling import Scaling
 
 MENTIONED = 6  # columns whose lengths are named
-FAR = 15.0  # robust standard deviations from the median beyond which a target is a slip of the pen
+FAR = 15.0  # robust standard deviations from the median beyond which a target is an outlier
 
 
 def fitted_to_rows(belief: Belief) -> ParsedBelief:
@@ -46,7 +46,7 @@ def fit_to_rows(
             'belief="fit" is fitted to targets that are numbers: give another belief to '
             + ("fit_prior, which sees no targets" if y is None else "classifiers")
         )
-    fitted = fit_belief(scaling.inputs(X), _without_slips(scaling.targets(y)))
+    fitted = fit_belief(scaling.inputs(X), _clipped(scaling.targets(y)))
     term, *trend = fitted.belief.terms
     amplitude = ", ".join(number(term.amplitude.median * std) for std in scaling.y_std)
     lengths = [
@@ -76,7 +76,7 @@ def default_for_rows(
     scaling, names, outputs
         As of `parse_belief`.
     """
-    inputs, targets = scaling.inputs(X), _without_slips(scaling.targets(y))
+    inputs, targets = scaling.inputs(X), _clipped(scaling.targets(y))
     belief = HierarchicalGP.default(inputs.shape[1], "regression", outputs)
     factors = fit_proportions(inputs, targets)
     length = default_length(inputs.shape[1])
@@ -94,8 +94,8 @@ def default_for_rows(
     )
 
 
-def _without_slips(targets: Float[Array, "rows out"]) -> Float[np.ndarray, "rows out"]:
-    """Targets that are not further than `FAR` from the median: one wild row decides nothing.
+def _clipped(targets: Float[Array, "rows out"]) -> Float[np.ndarray, "rows out"]:
+    """Targets, those further than `FAR` from the median moved there: one row decides nothing.
 
     The process that is fitted has Gaussian noise, under which such a row would be the whole signal.
     """

@@ -14,6 +14,7 @@ from goodprior.commands.console import (
     print_json,
     report_errors,
     report_warnings,
+    split_commas,
     wrong_option,
 )
 from goodprior.commands.fit import belief_from_option
@@ -65,12 +66,12 @@ def compare(
 
     kept = "the same command goes on from there" if checkpoint else "no fit was done"
     with report_errors(f"stopped; {kept}"), report_warnings():
-        wishes = _wishes(prior, belief, method)
+        wanted = _combinations(prior, belief, method)
         encode = "impute" if impute else True
         common: dict[str, Any] = {"random_state": seed, "encode": encode}
         common |= {} if draws is None else {"draws": draws}
         table = read_training_table(data, target, drop or [], impute, task.value)
-        models = _models(table, wishes, common, quick)
+        models = _models(table, wanted, common, quick)
         say(describe_table(table))
         say(_plan(models, folds, peers, quick))
         prepare()
@@ -95,12 +96,12 @@ def compare(
             print_json(found.to_dict() | {"out": None if out is None else str(out)})
 
 
-def _wishes(
+def _combinations(
     priors: list[str] | None, beliefs: list[str] | None, methods: list[str] | None
 ) -> dict[str, dict[str, Any]]:
     """The settings to compare by name: all combinations of what is given."""
     known = {"--prior": PriorName, "--method": MethodName}
-    given: dict[str, list[str]] = {"--prior": _words(priors), "--method": _words(methods)}
+    given = {"--prior": split_commas(priors), "--method": split_commas(methods)}
     for option, words in given.items():
         names = [name.value for name in known[option]]
         if unknown := [word for word in words if word not in names]:
@@ -109,7 +110,7 @@ def _wishes(
             )
     texts = list(dict.fromkeys(beliefs or []))
     if not any((*given.values(), texts)):
-        given["--prior"] = list(DEFAULT_PRIORS)
+        given["--prior"] = DEFAULT_PRIORS
     found = {}
     for prior, text, method in product(
         given["--prior"] or [None], texts or [None], given["--method"] or [None]
@@ -123,22 +124,16 @@ def _wishes(
     return found
 
 
-def _words(given: list[str] | None) -> list[str]:
-    """Words separated by commas, or by repeating the option."""
-    words = (word.strip() for text in given or [] for word in text.split(","))
-    return list(dict.fromkeys(word for word in words if word))
-
-
 def _models(
-    table: "TrainingTable", wishes: dict[str, dict[str, Any]], common: dict[str, Any], quick: bool
+    table: "TrainingTable", wanted: dict[str, dict[str, Any]], common: dict[str, Any], quick: bool
 ) -> dict[str, Any]:
     """An estimator for each of the settings."""
     from goodprior.estimators import BNNClassifier, BNNRegressor
 
     estimator: Any = BNNRegressor if table.task == "regression" else BNNClassifier
     found = {}
-    for name, wish in wishes.items():
-        settings = dict(wish)
+    for name, one in wanted.items():
+        settings = dict(one)
         if "belief" in settings:
             with wrong_option("--belief"):
                 settings["belief"] = belief_from_option(settings["belief"])

@@ -122,6 +122,12 @@ def check_folder(folder: Path, option: str) -> None:
         raise typer.BadParameter(f"there is no folder {folder}", param_hint=option)
 
 
+def split_commas(given: list[str] | None) -> tuple[str, ...]:
+    """Return the values of an option, which are separated by commas or by repeating it, once."""
+    values = (value.strip() for text in given or [] for value in text.split(","))
+    return tuple(dict.fromkeys(value for value in values if value))
+
+
 def print_json(content: dict[str, Any]) -> None:
     """Print one JSON object on stdout; numbers that JSON does not have are null."""
     typer.echo(json_text(content))
@@ -148,7 +154,6 @@ def _plain(value: Any) -> Any:
 
 def prepare() -> None:
     """Use all cores, and compile each program only once on this machine."""
-    from goodprior.devices import keep_compiled_programs, use_all_cores
+    from goodprior import devices
 
-    use_all_cores()
-    keep_compiled_programs()
+    devices.prepare()

@@ -156,7 +156,7 @@ StepSize = Annotated[
     float | None,
     typer.Option(
         rich_help_panel=_DETAILS,
-        help="Of --method sghmc; it is shortened by itself where chains are thrown about.",
+        help="Of --method sghmc, which shortens it where the kinetic temperature is too high.",
     ),
 ]
 Checkpoint = Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodprior.commands.console import check_folder, report_warnings, wrong_option
+from goodprior.commands.console import check_folder, report_warnings, split_commas, wrong_option
 from goodprior.commands.options import DistanceName
 
 if TYPE_CHECKING:
@@ -89,10 +89,10 @@ def run(
     with wrong_option():
         choice = study.choose(
             preset.value,
-            datasets=_split_commas(datasets),
-            methods=_split_commas(methods),
+            datasets=split_commas(datasets),
+            methods=split_commas(methods),
             depths=_whole_numbers("--depths", depths),
-            networks=_split_commas(networks),
+            networks=split_commas(networks),
             sizes=_whole_numbers("--sizes", sizes),
             splits=splits,
             distance=distance.value if distance else None,
@@ -226,14 +226,8 @@ def _study(name: str) -> "Study":
         return study(name)
 
 
-def _split_commas(given: list[str] | None) -> tuple[str, ...]:
-    """Words separated by commas, or by repeating the option."""
-    words = (word.strip() for text in given or [] for word in text.split(","))
-    return tuple(word for word in words if word)
-
-
 def _whole_numbers(option: str, given: list[str] | None) -> tuple[int, ...]:
-    words = _split_commas(given)
+    words = split_commas(given)
     for word in words:
         if not word.isdecimal():
             raise typer.BadParameter(f"takes whole numbers; got {word!r}", param_hint=option)

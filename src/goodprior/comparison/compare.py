@@ -11,14 +11,13 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone, is_classifier
 
-from goodprior import checks, storage
+from goodprior import checks, devices, storage
 from goodprior.beliefs.spec import parse_belief
 from goodprior.comparison.folds import SCORES, Fold, Interrupted, make_folds, score_fold
 from goodprior.comparison.references import Task, reference_models
 from goodprior.comparison.result import ModelComparison
 from goodprior.data.scaling import Scaling
 from goodprior.data.table.frames import as_frame
-from goodprior.devices import keep_compiled_programs, use_all_cores
 from goodprior.estimators.validation import column_name
 from goodprior.progress import tracking
 
@@ -95,8 +94,7 @@ def compare_models(
         raise ValueError(f"models must not be called as the references are: {', '.join(clash)}")
     every = {**models, **{name: model for name, (model, _) in beside.items()}}
     done = _Done(checkpoint, X, targets, folds, random_state)
-    use_all_cores()
-    keep_compiled_programs()
+    devices.prepare()
 
     def score(model: Any, fold: Fold) -> dict[str, Any]:
         return score_fold(model, X, targets, fold, task)
@@ -116,7 +114,7 @@ def compare_models(
 
 def _run(
     models: dict[str, Any],
-    own: set[str],
+    given: set[str],
     folds: list[Fold],
     done: "_Done",
     score: Callable[[Any, Fold], dict[str, Any]],
@@ -130,7 +128,7 @@ def _run(
     with tracking("comparing", quiet=not verbose) as track:
         for i, (fold, name) in enumerate(todo):
             track(total - len(todo) + i, total, f"fold {fold.number} of {len(folds)}, {name}")
-            left = sum(other in own for _, other in todo[i:])
+            left = sum(other in given for _, other in todo[i:])
             model = models[name]
             if end is not None:
                 if time.monotonic() > end:
@@ -162,15 +160,15 @@ class _Done:
     ):
         self.rows: dict[str, dict[str, Any]] = {}
         self.path = None if folder is None else Path(folder) / "comparison.json"
-        self.task_print = ""
+        self.fingerprint = ""
         if self.path is None:
             return
         table = {"X": _cells(X), "y": y, "folds": folds, "random_state": random_state}
-        self.task_print = storage.fingerprint(table)
+        self.fingerprint = storage.fingerprint(table)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists():
             kept = _read(self.path)
-            if kept["fingerprint"] != self.task_print:
+            if kept["fingerprint"] != self.fingerprint:
                 raise ValueError(
                     f"{self.path.parent} holds a comparison of other rows or folds: choose an "
                     "empty folder, or delete this one"
@@ -181,8 +179,8 @@ class _Done:
         if self.path is None:
             return f"{name}/{fold.number}"
         settings = {k: v for k, v in model.get_params(deep=False).items() if k not in FREE}
-        print_ = storage.fingerprint({"class": type(model).__name__, "settings": settings})
-        return f"{name}/{fold.number}/{print_}"
+        fingerprint = storage.fingerprint({"class": type(model).__name__, "settings": settings})
+        return f"{name}/{fold.number}/{fingerprint}"
 
     def has(self, name: str, model: Any, fold: Fold) -> bool:
         """Whether this fit is done."""
@@ -192,7 +190,7 @@ class _Done:
         """Keep the scores of a fit."""
         self.rows[self._key(name, model, fold)] = {"model": name, "fold": fold.number, **row}
         if self.path is not None:
-            text = json.dumps({"fingerprint": self.task_print, "rows": self.rows})
+            text = json.dumps({"fingerprint": self.fingerprint, "rows": self.rows})
             storage.replace_file(self.path, text.encode())
 
     def frame(self, task: Task, models: dict[str, Any], folds: list[Fold]) -> pd.DataFrame:
@@ -274,6 +272,6 @@ def _with_budget(model: Any, seconds: float) -> Any:
     """The estimator with a share of the budget, where its method takes notice of one."""
     if not hasattr(model, "check_settings") or "budget" not in model.check_settings().uses:
         return model
-    own = model.budget
+    budget = model.budget
     limited: Any = clone(model)
-    return limited.set_params(budget=seconds if own is None else min(own, seconds))
+    return limited.set_params(budget=seconds if budget is None else min(budget, seconds))

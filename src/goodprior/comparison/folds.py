@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from goodprior import checks
 from goodprior.comparison.references import Task, WithConstantNoise, WithProbabilities
+from goodprior.data.splits import evenly_spread
 from goodprior.evaluation import classification_metrics
 from goodprior.evaluation.metrics import coverage, crps, nll, rmse
 from goodprior.inference.predictive import ClassPrediction
@@ -116,7 +117,7 @@ def _scores(prediction: Any, y: np.ndarray, task: Task) -> dict[str, float]:
     if isinstance(prediction, ClassPrediction):
         found = classification_metrics(prediction, y)
         return {name: found[name] for name in SCORES[task]}
-    some = np.linspace(0, len(y) - 1, min(CRPS_ROWS, len(y))).round().astype(int)
+    some = evenly_spread(len(y), CRPS_ROWS)
     part = type(prediction)(
         prediction.location[:, some], prediction.scale[:, some], prediction.degrees,
         prediction.origin,

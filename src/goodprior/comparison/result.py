@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from goodprior.comparison.differences import Difference, paired_difference
 from goodprior.comparison.folds import SCORES
 from goodprior.comparison.picture import plot_comparison
+from goodprior.comparison.recommendation import recommend
 from goodprior.comparison.references import Task
-from goodprior.comparison.words import recommend
 from goodprior.evaluation.diagnostics import MAX_RHAT
 
 

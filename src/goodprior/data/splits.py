@@ -1,4 +1,4 @@
-"""Random parts of a table's rows: to validate on, or to test on."""
+"""Parts of a table's rows: random ones to validate or to test on, and evenly spread ones."""
 
 from collections.abc import Sequence
 
@@ -72,3 +72,14 @@ def random_parts(rows: int, sizes: Sequence[int], seed: int) -> list[Int[np.ndar
         raise ValueError(f"sizes must add up to at most the {rows} rows, got {list(sizes)}")
     order = np.random.default_rng(seed).permutation(rows)
     return np.split(order[: sum(sizes)], np.cumsum(sizes)[:-1])
+
+
+def evenly_spread(rows: int, most: int) -> Int[np.ndarray, " chosen"]:
+    """Numbers of at most so many rows, evenly spread, with the first and the last.
+
+    Examples
+    --------
+    >>> evenly_spread(9, 3).tolist(), evenly_spread(2, 3).tolist()
+    ([0, 4, 8], [0, 1])
+    """
+    return np.linspace(0, rows - 1, min(most, rows)).round().astype(int)

@@ -5,7 +5,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import numpy as np
@@ -14,17 +14,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from goodprior import checks
+from goodprior import checks, devices
 from goodprior.beliefs.from_rows import fitted_to_rows
-from goodprior.beliefs.spec import Task, amplitudes_of
+from goodprior.beliefs.spec import amplitudes_of
 from goodprior.data.scaling import Scaling
-from goodprior.devices import keep_compiled_programs, use_all_cores
 from goodprior.estimators.beliefs import belief_for
 from goodprior.estimators.explain import Explanations
 from goodprior.estimators.pickles import Pickles
-from goodprior.estimators.posterior_draws import PosteriorDraws
 from goodprior.estimators.prior_draws import Matched, PriorDraws
-from goodprior.estimators.rows import Rows
 from goodprior.estimators.settings import Settings, refuse
 from goodprior.matching.match import History
 from goodprior.pipeline import (
@@ -53,10 +50,9 @@ class _Continuation(NamedTuple):
     key: PRNGKeyArray
 
 
-class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Pickles, Settings):
+class BNN(PriorDraws, Explanations, Pickles, Settings):
     """The course of a fit; `BNNRegressor` and `BNNClassifier` say the rest."""
 
-    TASK: ClassVar[Task]
     history_: History
     prior_: Prior
     _continuation: _Continuation | None = None
@@ -97,8 +93,7 @@ class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Pickles, Settings):
         The estimator itself.
         """
         method = self.check_settings(sample_weight=sample_weight)
-        use_all_cores()  # before the problem is built: that computes with JAX
-        keep_compiled_programs()
+        devices.prepare()  # before the problem is built: that computes with JAX
         deadline = Deadline(self.budget, say=bool(self.verbose))
         X, y = self._read_training(X, y, multi_output=True, ensure_min_samples=2)
         numbers = self._targets(y)
@@ -152,8 +147,7 @@ class BNN(Rows, PriorDraws, PosteriorDraws, Explanations, Pickles, Settings):
         method = self.check_settings()
         if not method.has_prior:
             raise ValueError(f"method {method.name} has no prior over weights to match")
-        use_all_cores()
-        keep_compiled_programs()
+        devices.prepare()
         X = self._read_training(X)
         if target_std is None:
             target_std = amplitudes_of(self.belief) or 1.0

@@ -5,8 +5,7 @@ from typing import Any
 
 import jax
 
-from goodprior import checks
-from goodprior.devices import keep_compiled_programs, use_all_cores
+from goodprior import checks, devices
 from goodprior.evaluation import Calibration
 from goodprior.inference import KnownNoise
 from goodprior.pipeline import Hooks, ObservationModel, Problem, Target, calibrate
@@ -62,8 +61,7 @@ def calibrate_estimator(
         scaling=model.scaling_,
         prior=posterior.prior,
     )
-    use_all_cores()
-    keep_compiled_programs()
+    devices.prepare()
     with Deadline(budget, say=bool(model.verbose)) as end:
         found = calibrate(
             problem,

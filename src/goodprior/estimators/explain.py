@@ -6,7 +6,7 @@ function's uncertainty, without noise.
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -14,10 +14,9 @@ from matplotlib.figure import Figure
 from sklearn.utils.validation import check_is_fitted
 
 from goodprior import checks
-from goodprior.beliefs.spec import Task
-from goodprior.data.scaling import Scaling
-from goodprior.data.table.encode import Columns
+from goodprior.data.splits import evenly_spread
 from goodprior.estimators.figures import plot_partial_dependence
+from goodprior.estimators.posterior_draws import PosteriorDraws
 from goodprior.estimators.relevance import Functions, Relevance, relevance_of, with_values
 from goodprior.estimators.validation import column_name, column_numbers
 
@@ -51,17 +50,10 @@ class PartialDependence(NamedTuple):
     level: float
 
 
-class Explanations:
+class Explanations(PosteriorDraws):
     """Questions to a fitted estimator about its columns."""
 
-    TASK: ClassVar[Task]
-    scaling_: Scaling
     classes_: np.ndarray
-    columns_: Columns | None
-
-    @abstractmethod
-    def _functions(self, X: np.ndarray) -> np.ndarray:
-        """Function draws on the scale of the targets (logits for classes), chain after chain."""
 
     @abstractmethod
     def _target_number(self, target: Any) -> int:
@@ -70,9 +62,6 @@ class Explanations:
     @abstractmethod
     def _target_draws(self, X: np.ndarray, number: int) -> np.ndarray:
         """Draws of one target's function, or of one class's probability: (draws, rows)."""
-
-    def _check_new(self, X: Any) -> np.ndarray:
-        raise NotImplementedError
 
     def partial_dependence(
         self,
@@ -214,7 +203,7 @@ class Explanations:
             raise ValueError("columns are explained of a table, and these rows are images")
         if len(rows) < 2:
             raise ValueError(f"X must have two rows or more to average over, got {len(rows)}")
-        return rows[np.linspace(0, len(rows) - 1, min(ROWS, len(rows))).round().astype(int)]
+        return rows[evenly_spread(len(rows), ROWS)]
 
 
 def _grid(values: Float[np.ndarray, " rows"], points: int) -> Float[np.ndarray, " points"]:

@@ -224,13 +224,6 @@ def plot_partial_dependence(
     return figure
 
 
-def _varying(model: Any) -> list[int]:
-    low, high = model.box_
-    if len(low) != model.n_features_in_:
-        raise ValueError("pictures go along the columns of a table, and these rows are images")
-    return [i for i in range(len(low)) if high[i] > low[i]] or [0]
-
-
 def _one_axis_each(columns: Sequence[Any]) -> tuple[Figure, np.ndarray]:
     """A figure with an axis for each column, three in a row."""
     width = min(3, len(columns))

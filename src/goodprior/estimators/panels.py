@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from goodprior.data.splits import evenly_spread
 from goodprior.data.table.column import Kind
 from goodprior.estimators.relevance import Functions, Rows, mean_square_change
 from goodprior.estimators.validation import column_name, input_count
@@ -73,7 +74,7 @@ def chosen(
     """At most six panels, those along which functions vary most, and a note that says so."""
     if len(panels) <= MOST:
         return list(panels), ""
-    rows = rows[np.linspace(0, len(rows) - 1, min(RANKED, len(rows))).round().astype(int)]
+    rows = rows[evenly_spread(len(rows), RANKED)]
     values = functions(rows)
     changes = [mean_square_change(functions, rows, values, list(panel.inputs)) for panel in panels]
     best = np.argsort(changes)[::-1][:MOST]
@@ -93,15 +94,15 @@ def typical_row(model: Any, panels: Sequence[Panel]) -> Float[np.ndarray, " inpu
     return row
 
 
-def rows_in_box(model: Any, panels: Sequence[Panel], count: int = RANKED) -> Rows:
+def rows_in_box(model: Any, panels: Sequence[Panel]) -> Rows:
     """Rows at random that are like the training rows' means and deviations."""
     rng = np.random.default_rng(0)
     mean, std = np.asarray(model.scaling_.x_mean), np.asarray(model.scaling_.x_std)
-    rows = np.clip(rng.normal(mean, std, (count, len(mean))), *model.box_)
+    rows = np.clip(rng.normal(mean, std, (RANKED, len(mean))), *model.box_)
     for panel in panels:
         if panel.has_levels:
             rows[:, list(panel.inputs)] = panel.inputs_at(
-                rng.integers(len(panel.levels), size=count).astype(float)
+                rng.integers(len(panel.levels), size=RANKED).astype(float)
             )
     return rows
 

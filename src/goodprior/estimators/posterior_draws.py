@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -10,11 +10,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from goodprior import checks
-from goodprior.beliefs.spec import Task
-from goodprior.data.scaling import Scaling
 from goodprior.estimators.calibration import calibrate_estimator
 from goodprior.estimators.figures import plot_posterior
 from goodprior.estimators.files import save
+from goodprior.estimators.rows import Rows
 from goodprior.evaluation import Calibration, Diagnostics, diagnose
 from goodprior.evaluation.loo import LOO, loo
 from goodprior.inference import Posterior
@@ -25,12 +24,10 @@ if TYPE_CHECKING:
     from xarray import DataTree
 
 
-class PosteriorDraws:
+class PosteriorDraws(Rows):
     """Questions to the posterior of a fitted estimator."""
 
-    TASK: ClassVar[Task]
     posterior_: Any  # a `Posterior`, or a `LaplacePosterior`
-    scaling_: Scaling
     random_state: Any
     rhat: Any
     ess: Any
@@ -49,9 +46,6 @@ class PosteriorDraws:
 
         @property
         def method_name(self) -> str: ...
-
-    def _check_new(self, X: Any) -> np.ndarray:
-        raise NotImplementedError
 
     def sample_functions(self, X: Any, n: int = 100, random_state: Any = None) -> np.ndarray:
         """Draws of the function from the posterior, without noise.

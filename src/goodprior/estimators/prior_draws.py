@@ -1,6 +1,6 @@
 """What estimators say about belief and prior: draws of functions, a report and a picture."""
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from goodprior import checks
-from goodprior.beliefs.spec import ParsedBelief, Task
-from goodprior.data.scaling import Scaling
+from goodprior.beliefs.spec import ParsedBelief
 from goodprior.estimators.figures import plot_prior
+from goodprior.estimators.rows import Rows
 from goodprior.estimators.validation import column_name
 from goodprior.matching.report import POINTS, MatchReport, report_match
 from goodprior.pipeline import Problem
@@ -28,20 +28,14 @@ class Matched(NamedTuple):
     how: str
 
 
-class PriorDraws:
+class PriorDraws(Rows):
     """Belief and prior of a fitted estimator, in the user's units."""
 
-    TASK: ClassVar[Task]
     belief_: ParsedBelief
     prior_: Prior
-    scaling_: Scaling
-    box_: np.ndarray
     random_state: Any
     _matched: Matched | None = None
     _report: MatchReport | None = None
-
-    def _check_new(self, X: Any) -> np.ndarray:
-        raise NotImplementedError
 
     def sample_prior(self, X: Any, n: int = 100, random_state: Any = None) -> np.ndarray:
         """Draws of the function from the prior, before any data.

@@ -138,8 +138,8 @@ def _lengthscale(
         return np.full(len(values), np.nan)
     step = STEP * float(at.std())
     ahead, behind = (functions(with_values(rows, columns, at + by)) for by in (step, -step))
-    slope = _mean_square((ahead - behind) / (2 * step))
-    return np.sqrt(_variance(values) / np.maximum(slope, SMALLEST))
+    gradient = _mean_square((ahead - behind) / (2 * step))
+    return np.sqrt(_variance(values) / np.maximum(gradient, SMALLEST))
 
 
 def _mean_square(values: Functions) -> Float[np.ndarray, " draws"]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,8 @@ from jaxtyping import Float
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
+from goodprior.beliefs.spec import Task
+from goodprior.data.scaling import Scaling
 from goodprior.data.table.encode import Columns
 from goodprior.data.table.errors import TableError
 from goodprior.data.table.frames import as_frame
@@ -24,7 +26,10 @@ Numbers = Float[np.ndarray, "rows ..."]
 class Rows:
     """From the X that estimators are given to numbers, and how that was done."""
 
+    TASK: ClassVar[Task]
     encode: Any
+    scaling_: Scaling
+    box_: np.ndarray
     columns_: Columns | None = None
     n_features_in_: int
     feature_names_in_: np.ndarray

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
+from goodprior.data.table.errors import some
 from goodprior.data.table.frames import as_frame
 
 FAR = 1.0  # a row this many ranges outside a column of the training data is far away
@@ -36,7 +37,7 @@ def column_number(model: Any, column: str | int) -> int:
     numbers = column_numbers(model, column)
     if len(numbers) > 1:
         names = [column_name(model, number) for number in numbers]
-        raise ValueError(f"{column!r} is a category: name one of its levels, {_some(names)}")
+        raise ValueError(f"{column!r} is a category: name one of its levels, {some(names)}")
     return numbers[0]
 
 
@@ -52,7 +53,7 @@ def column_numbers(model: Any, column: str | int) -> list[int]:
     if isinstance(column, int | np.integer) and 0 <= column < input_count(model):
         return [int(column)]
     own = names if columns is None else [each.name for each in columns.columns]
-    known = f"one of {_some(own)}, or " if own else ""
+    known = f"one of {some(own)}, or " if own else ""
     last = input_count(model) - 1
     raise ValueError(f"a column must be {known}a number from 0 to {last}; got {column!r}")
 
@@ -70,12 +71,12 @@ def refuse_bad_columns(X: Any) -> None:
             text.append(f"{name} ({str(column.iloc[0])!r})")
     if missing:
         raise ValueError(
-            f"values are NaN in {_some(missing)}: fill them in first, or fit with "
+            f"values are NaN in {some(missing)}: fill them in first, or fit with "
             'encode="impute" for medians and most frequent values'
         )
     if text:
         raise ValueError(
-            f"no numbers, but text or dates in {_some(text)}: make them so, or fit with "
+            f"no numbers, but text or dates in {some(text)}: make them so, or fit with "
             'encode="auto", which does'
         )
 
@@ -97,10 +98,6 @@ def _is_numbers(column: Any) -> bool:
     except (ValueError, TypeError):
         return False
     return column.dtype.kind not in "mM"
-
-
-def _some(names: list[str], most: int = 8) -> str:
-    return ", ".join(names[:most]) + f" and {len(names) - most} more" * (len(names) > most)
 
 
 def warn_if_far(model: Any, X: Float[np.ndarray, "rows ..."]) -> None:

@@ -24,7 +24,7 @@ class Coordinates:
     prior
         Whose latents they are.
     moving
-        Which parts move, as a prefix of the latent's tree (None: those that the prior says).
+        Which parts move, as a prefix of the latent's tree, such as `prior.moving`.
     standardised
         Whether the vector's entries are divided by the prior's deviations.
 
@@ -33,18 +33,18 @@ class Coordinates:
     >>> from goodprior.networks import Dense
     >>> from goodprior.priors import GaussianPrior
     >>> prior = GaussianPrior(Dense(2, 1, key=jax.random.key(0)), 4.0)
-    >>> vector, held = Coordinates(prior, standardised=True).split(prior.deviations())
+    >>> vector, held = Coordinates(prior, prior.moving, standardised=True).split(prior.deviations())
     >>> vector.tolist()
     [1.0, 1.0, 1.0]
     """
 
     prior: Prior
-    moving: PyTree = None
+    moving: PyTree
     standardised: bool = False
 
     def split(self, latent: Latent) -> tuple[Vector, PyTree]:
         """The moving part as a vector, and the part that is drawn by other means."""
-        moving, held = eqx.partition(latent, self._moving)
+        moving, held = eqx.partition(latent, self.moving)
         vector = ravel_pytree(moving)[0]
         return (vector / self._deviations if self.standardised else vector), held
 
@@ -53,7 +53,7 @@ class Coordinates:
         if self.standardised:
             vector = vector * self._deviations
         zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, vector.dtype), self._shapes)
-        moving = ravel_pytree(eqx.filter(zeros, self._moving))[1](vector)
+        moving = ravel_pytree(eqx.filter(zeros, self.moving))[1](vector)
         return moving if held is None else eqx.combine(moving, held)
 
     @property
@@ -63,15 +63,11 @@ class Coordinates:
         Those of one array are alike, but for columns of matrices: these belong to different inputs.
         """
         found, count = [], 0
-        for leaf in jax.tree.leaves(eqx.filter(self._shapes, self._moving)):
+        for leaf in jax.tree.leaves(eqx.filter(self._shapes, self.moving)):
             columns = int(np.prod(leaf.shape[1:])) if len(leaf.shape) > 1 else 1
             found.append(count + np.arange(int(np.prod(leaf.shape))) % columns)
             count += columns
         return np.concatenate(found)
-
-    @property
-    def _moving(self) -> PyTree:
-        return self.prior.moving if self.moving is None else self.moving
 
     @property
     def _shapes(self) -> PyTree:
@@ -79,4 +75,4 @@ class Coordinates:
 
     @property
     def _deviations(self) -> Vector:
-        return ravel_pytree(eqx.filter(self.prior.deviations(), self._moving))[0]
+        return ravel_pytree(eqx.filter(self.prior.deviations(), self.moving))[0]

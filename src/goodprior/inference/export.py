@@ -44,8 +44,8 @@ def to_datatree(posterior: Posterior, **groups: dict[str, Any]) -> "DataTree":
 
 def _named(name: str, array: np.ndarray, first: tuple[str, ...]) -> tuple[tuple[str, ...], Any]:
     """An array with its dimensions' names: the first ones, then the variable's own."""
-    own = (f"{name}_dim_{i}" for i in range(array.ndim - len(first)))
-    return (*first, *own), array
+    rest = (f"{name}_dim_{i}" for i in range(array.ndim - len(first)))
+    return (*first, *rest), array
 
 
 def _weights(posterior: Posterior, latent: Latent) -> dict[str, jax.Array]:

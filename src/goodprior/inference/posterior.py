@@ -8,13 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from goodprior import checks
 from goodprior.data.scaling import Scaling
 from goodprior.inference.batches import AnyArray, Data, probe_rows
 from goodprior.inference.chains import RunState
 from goodprior.inference.likelihoods import Likelihood
 from goodprior.inference.predictive import ClassPrediction, Prediction
-from goodprior.inference.validation import output_shape
+from goodprior.inference.validation import new_inputs
 from goodprior.networks.batch_norm import (
     Statistics,
     batch_statistics,
@@ -90,10 +89,9 @@ class Posterior(eqx.Module):
 
     def functions(self, X: object) -> Float[Array, "draws points out"]:
         """The network's outputs for every draw, chain after chain, in the network's own units."""
-        x = checks.rows("X", X) if self.scaling is None else self.scaling.inputs(X)
         flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), self.draws)
         first = jax.tree.map(lambda leaf: leaf[0], flat)
-        output_shape(self.prior, first, x[0])
+        x = new_inputs(self.prior, first, X, self.scaling)
         count = self.chains * self.draws_per_chain
         rows = max(1, min(BLOCK // (count * 100), PIXELS // x[0].size))
         # Blocks of few different sizes: less to compile, and a row's numbers do not depend on how
@@ -110,7 +108,7 @@ class Posterior(eqx.Module):
     def predict(self, X: object) -> Prediction | ClassPrediction:
         """What the draws say about new rows."""
         prediction = self.likelihood.predict(self.functions(X))
-        if self.scaling is None or not isinstance(prediction, Prediction):
+        if self.scaling is None:
             return prediction
         return prediction.rescale(self.scaling.y_mean, self.scaling.y_std)
 

@@ -198,6 +198,10 @@ class ClassPrediction(eqx.Module):
 
     log_probabilities: Float[Array, "draws points classes"]
 
+    def rescale(self, mean: np.ndarray, std: np.ndarray) -> "ClassPrediction":
+        """The same prediction: classes have no units."""
+        return self
+
     @property
     def probabilities(self) -> Float[Array, "points classes"]:
         """The predictive probabilities, averaged over draws."""

@@ -237,7 +237,7 @@ class _Driver:
             traces.append(self._chunk(steps, warming_up=False))
             left -= steps
             if left:
-                self._between("sampling")
+                self.look(self.run.steps, self.total, "sampling")
         trace = np.concatenate(traces, axis=1)
         every = max(1, len(traces) // 2)
         return trace[:, every - 1 :: every]
@@ -252,12 +252,8 @@ class _Driver:
             self.pace.took(part[1] - part[0], time.monotonic() - started)
             done = part[1]
             if done < times:
-                self._between("burn-in" if warming_up else "sampling")
+                self.look(self.run.steps, self.total, "burn-in" if warming_up else "sampling")
         return np.concatenate(traces, axis=1)
-
-    def _between(self, phase: str) -> None:
-        """Say where the run is, in the midst of a chunk."""
-        self.look(self.run.steps, self.total, phase)
 
     def _draw(self) -> Latent:
         return jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], self.run.latents())

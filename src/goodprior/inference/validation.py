@@ -25,7 +25,7 @@ def training_data(
     if isinstance(X, np.memmap):
         data = OnDisk(X, np.asanyarray(y), scaling, likelihood)
     else:
-        X = checks.rows("X", X) if scaling is None else scaling.inputs(X)
+        X = scaled_inputs(X, scaling)
         data = InMemory(X, likelihood.scaled_targets(y, scaling), _row_weights(row_weights))
         if len(data.X) != len(data.y):
             raise ValueError(f"X and y must have as many rows: {len(data.X)} and {len(data.y)}")
@@ -41,6 +41,20 @@ def training_data(
             f"targets, but it returns {shape}"
         )
     return data
+
+
+def scaled_inputs(X: object, scaling: Scaling | None) -> Float[Array, "rows ..."]:
+    """The inputs in the network's units, once they are known to be finite numbers."""
+    return checks.rows("X", X) if scaling is None else scaling.inputs(X)
+
+
+def new_inputs(
+    prior: Prior, latent: Latent, X: object, scaling: Scaling | None
+) -> Float[Array, "rows ..."]:
+    """Inputs to predict for in the network's units, once they are known to fit the network."""
+    x = scaled_inputs(X, scaling)
+    output_shape(prior, latent, x[0])
+    return x
 
 
 def _row_weights(row_weights: object) -> Array | None:

@@ -154,12 +154,15 @@ class Wasserstein(SampleDistance):
     def __call__(
         self, state: CriticState, functions: Functions, target: Others, x: Points | None = None
     ) -> Float[Array, ""]:
+        """`E critic(target) - E critic(functions)`, summed over outputs."""
         rest = eqx.filter(
             self._new_critic(jax.random.key(0), functions.shape[1]),
             eqx.is_inexact_array,
             inverse=True,
         )
-        return _value(eqx.combine(state.critic, rest), functions, target)
+        each = jax.vmap(eqx.combine(state.critic, rest))
+        difference = each(_rows(target)).mean() - each(_rows(functions)).mean()
+        return functions.shape[2] * difference
 
 
 def _rows(functions: Functions) -> Float[Array, "rows points"]:
@@ -191,10 +194,3 @@ def _values_and_grads(
 def _affine(layer: eqx.nn.Linear, rows: Float[Array, "rows in"]) -> Float[Array, "rows out"]:
     product = rows @ layer.weight.T
     return product if layer.bias is None else product + layer.bias
-
-
-def _value(critic: eqx.nn.MLP, functions: Functions, target: Others) -> Float[Array, ""]:
-    """`E critic(target) - E critic(functions)`, summed over outputs."""
-    outputs = functions.shape[2]
-    each = jax.vmap(critic)
-    return outputs * (each(_rows(target)).mean() - each(_rows(functions)).mean())

@@ -123,9 +123,13 @@ def energy_distance(a: Functions, b: Others) -> Float[Array, ""]:
 
 def mean_distance(a: Functions) -> Float[Array, ""]:
     """The mean distance between two draws of a sample, with which scales are measured."""
-    distances = pairwise_distances(a, a)
-    n = len(a)
-    return (distances.sum() - jnp.trace(distances)) / (n * (n - 1))
+    return _mean_of_pairs(pairwise_distances(a, a))
+
+
+def _mean_of_pairs(matrix: Float[Array, "draws draws"]) -> Float[Array, ""]:
+    """The mean over all pairs of two different draws."""
+    n = len(matrix)
+    return (matrix.sum() - jnp.trace(matrix)) / (n * (n - 1))
 
 
 def squared_mmd(
@@ -159,11 +163,7 @@ def squared_mmd(
     def kernel(x: Array, y: Array) -> Array:
         return jnp.exp(-0.5 * (pairwise_distances(x, y) / width) ** 2)
 
-    def within(x: Array) -> Array:
-        gram, n = kernel(x, x), len(x)
-        return (gram.sum() - jnp.trace(gram)) / (n * (n - 1))
-
-    return within(a) + within(b) - 2 * kernel(a, b).mean()
+    return _mean_of_pairs(kernel(a, a)) + _mean_of_pairs(kernel(b, b)) - 2 * kernel(a, b).mean()
 
 
 def median_distance(a: Functions) -> Float[Array, ""]:

@@ -7,7 +7,7 @@ from goodprior.matching.distances import pairwise_distances
 
 
 def stein_score(
-    samples: Float[Array, "draws dim"], share: float = 0.99, width: float | None = None
+    samples: Float[Array, "draws dim"], share: float = 0.99
 ) -> Float[Array, "draws dim"]:
     """`grad log q` at samples of q, whose density is not known.
 
@@ -17,8 +17,6 @@ def stein_score(
         Draws of q, a row each.
     share : float
         Keep the leading eigenfunctions that make up this share of the sum of eigenvalues.
-    width : float, optional
-        Lengthscale of the kernel; by default the median distance.
 
     Returns
     -------
@@ -27,10 +25,10 @@ def stein_score(
 
     Notes
     -----
-    The score is expanded in the leading eigenfunctions of an RBF kernel on the samples; Stein's
-    identity gives the coefficients. With `K = U L U^T` the kernel matrix, at the samples themselves
-    this is `-U L^-1 U^T D` over the leading eigenvectors, `D` being the kernel's gradients summed
-    over the samples.
+    The score is expanded in the leading eigenfunctions of an RBF kernel on the samples, with the
+    median distance as lengthscale; Stein's identity gives the coefficients. With `K = U L U^T` the
+    kernel matrix, at the samples themselves this is `-U L^-1 U^T D` over the leading eigenvectors,
+    `D` being the kernel's gradients summed over the samples.
 
     Examples
     --------
@@ -40,8 +38,7 @@ def stein_score(
     True
     """
     distances = pairwise_distances(samples[..., None], samples[..., None])
-    median = jnp.median(distances[jnp.triu_indices(len(samples), 1)])
-    scale = median if width is None else width
+    scale = jnp.median(distances[jnp.triu_indices(len(samples), 1)])
     kernel = jnp.exp(-0.5 * (distances / scale) ** 2)
     # The gradients by x_m of k(x_m, x_n), summed over m.
     grads = (kernel.sum(axis=0)[:, None] * samples - kernel.T @ samples) / scale**2

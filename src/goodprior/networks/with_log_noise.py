@@ -6,7 +6,7 @@ from jaxtyping import Array, Float, PyTree
 
 
 class WithLogNoise(eqx.Module):
-    """Functions by one network, log noise variances by another: neither bends the other's scales.
+    """Functions by one network, log noise variances by another, with scales of its own.
 
     Parameters
     ----------

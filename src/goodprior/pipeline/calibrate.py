@@ -165,7 +165,7 @@ def run_simulations(
         Progress and a deadline.
     """
     hooks, numbers = hooks or Hooks(), list(numbers)
-    truth, draws, failed = [], [], 0
+    ranked, truth, draws, failed = simulator.quantities, [], [], 0
     started = time.monotonic()
     kept = hooks.deadline.stage("calibrating", keeps=True)
     with hooks.tracking("calibrating") as track, kept:
@@ -179,7 +179,7 @@ def run_simulations(
                 continue
             except StopSampling:
                 break
-            truth.append(_of_truth(simulator, simulated))
+            truth.append(np.asarray(quantities_of_truth(ranked, simulated.latent, simulated.y)))
             draws.append(_of_draws(simulator, simulated, posterior))
             track(done, len(numbers), f"{(time.monotonic() - started) / done:.1f} s each")
     return Simulations(truth, draws, failed)
@@ -223,10 +223,6 @@ class _Inner(Deadline):
         except StopSampling as stop:
             self.reason = str(stop)
             raise
-
-
-def _of_truth(simulator: Simulator, simulated: Simulated) -> np.ndarray:
-    return np.asarray(quantities_of_truth(simulator.quantities, simulated.latent, simulated.y))
 
 
 def _of_draws(simulator: Simulator, simulated: Simulated, posterior: Posterior) -> np.ndarray:

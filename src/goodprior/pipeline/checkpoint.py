@@ -44,12 +44,12 @@ class Checkpoint:
         if self.folder is None:
             return seed
         bound = {name: value for name, value in settings.items() if name not in FREE}
-        print_ = storage.fingerprint({"settings": bound, "arrays": list(arrays)})
+        fingerprint = storage.fingerprint({"settings": bound, "arrays": list(arrays)})
         known = self.get("fit")
         if known is None:
-            self._write("fit", {"fingerprint": print_, "seed": seed})
+            self._write("fit", {"fingerprint": fingerprint, "seed": seed})
             return seed
-        if known["fingerprint"] != print_:
+        if known["fingerprint"] != fingerprint:
             raise ValueError(
                 f"{self.folder} holds a checkpoint of another fit (other data or settings): "
                 "choose an empty folder, or delete this one"
@@ -60,8 +60,8 @@ class Checkpoint:
         """What was put for this stage, or None."""
         if self.folder is None or not self._path(stage).exists():
             return None
-        own = network if isinstance(network, eqx.Module) else None
-        return storage.read(self._path(stage), kind=stage, network=own)
+        module = network if isinstance(network, eqx.Module) else None
+        return storage.read(self._path(stage), kind=stage, network=module)
 
     def once(self, stage: str, make: Callable[[], Any], network: Any = None) -> Any:
         """What was put for this stage, or else what is made now, and kept."""

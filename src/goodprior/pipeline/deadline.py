@@ -101,7 +101,7 @@ class Deadline:
             raise StopBurnIn
 
     @property
-    def words(self) -> str | None:
+    def stopped(self) -> str | None:
         """What ended early and why, in words (None: nothing did)."""
         cut = ", ".join(dict.fromkeys(self.cut))
         if not cut:

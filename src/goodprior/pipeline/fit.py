@@ -117,4 +117,4 @@ def fit_posterior(
         resume.posterior if resume and isinstance(resume.posterior, Posterior) else None,
         target if draws is None else None,
     )
-    return Fit(prior, history, method.fit(run), problem.belief, hooks.deadline.words)
+    return Fit(prior, history, method.fit(run), problem.belief, hooks.deadline.stopped)

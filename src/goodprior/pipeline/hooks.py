@@ -12,7 +12,7 @@ from goodprior.priors import Prior
 from goodprior.progress import TimeLeft, Tracker, duration, tracking
 
 LONG = 600.0  # seconds of a stage that are announced
-SURE = 5.0  # seconds after which its length can be told
+KNOWN = 5.0  # seconds after which the time left is known well enough
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Hooks:
         """
         with self.tracking(task) as track, self.deadline.stage(task, share=share, keeps=keeps):
 
-            def track_and_look(done: int, total: int, words: str) -> None:
-                track(done, total, words)
+            def track_and_look(done: int, total: int, message: str) -> None:
+                track(done, total, message)
                 if done < total:
                     self.deadline.look()
 
@@ -76,15 +76,15 @@ class Hooks:
 
 def _announcing(task: str, track: Tracker) -> Tracker:
     """The tracker, with a warning as soon as it is known that the task will take long."""
-    began, left_of, told = time.monotonic(), TimeLeft(), False
+    began, left_of, warned = time.monotonic(), TimeLeft(), False
 
-    def news(done: int, total: int, words: str) -> None:
-        nonlocal told
-        track(done, total, words)
+    def track_and_warn(done: int, total: int, message: str) -> None:
+        nonlocal warned
+        track(done, total, message)
         now = time.monotonic()
         left = left_of(now, done, total)
-        if not told and left is not None and left > LONG and now - began > SURE:
-            told = True
+        if not warned and left is not None and left > LONG and now - began > KNOWN:
+            warned = True
             warnings.warn(
                 f"{task} will take about {duration(left)}: budget=SECONDS ends it earlier with "
                 "what there is, and verbose=1 shows how far it is",
@@ -92,4 +92,4 @@ def _announcing(task: str, track: Tracker) -> Tracker:
                 stacklevel=2,
             )
 
-    return news
+    return track_and_warn

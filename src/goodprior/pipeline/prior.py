@@ -3,7 +3,6 @@
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 
 import jax
 import numpy as np
@@ -17,7 +16,6 @@ from goodprior.pipeline.hooks import Hooks
 from goodprior.pipeline.keys import stage_key
 from goodprior.pipeline.problem import Problem
 from goodprior.priors import (
-    HierarchicalPrior,
     LearnedNoise,
     NoiseNetworkPrior,
     Prior,
@@ -25,8 +23,8 @@ from goodprior.priors import (
     is_matched,
     named_prior,
 )
+from goodprior.priors.base import Form
 from goodprior.priors.closed_form import closed_form_network
-from goodprior.priors.hierarchical import Form
 from goodprior.priors.learned_noise import NOISE_VARIANCE
 from goodprior.progress import Tracker
 
@@ -55,7 +53,7 @@ def fit_prior(
     prior, history = hooks.checkpoint.once(
         "prior", lambda: _matched(problem, key, hooks), problem.network
     )
-    return _in_form(prior, form or problem.hierarchical_form), history
+    return prior.in_form(form or problem.hierarchical_form), history
 
 
 def with_learned_noise(prior: Prior, problem: Problem) -> Prior:
@@ -73,45 +71,34 @@ def with_learned_noise(prior: Prior, problem: Problem) -> Prior:
     return LearnedNoise(prior, NOISE_VARIANCE, problem.observation.functions)
 
 
-def _in_form(prior: Prior, form: Form) -> Prior:
-    if isinstance(prior, NoiseNetworkPrior):
-        function = _in_form(prior.function, form)
-        same = function is prior.function
-        return prior if same else NoiseNetworkPrior(function, prior.log_noise)
-    return prior.in_form(form) if isinstance(prior, HierarchicalPrior) else prior
-
-
 def _matched(problem: Problem, key: PRNGKeyArray, hooks: Hooks) -> tuple[Prior, History | None]:
     prior, history = unmatched_prior(problem, key), None
     if (terms := problem.closed_form) is not None:
-        started = time.perf_counter()
-        assert isinstance(problem.prior, str)
-        before = prior
-        prior = closed_form_prior(
-            problem.prior,
-            terms,
-            flow_on_readout=problem.flow_on_readout,
-            key=stage_key(key, "prior"),
-        )
-        seconds = time.perf_counter() - started
-        history = History(np.zeros(0), seconds, how="closed form")
-        if problem.held_out:
-            compared = [
-                compare(
-                    one,
-                    problem.belief,
-                    problem.measurement_set(),
-                    key=stage_key(key, "match"),
-                    draws=problem.held_out,
-                )
-                for one in (before, prior)
-            ]
-            history = replace(history, before=compared[0], after=compared[1])
+        prior, history = _in_closed_form(problem, prior, terms, key)
     elif problem.match_given if isinstance(problem.prior, Prior) else is_matched(problem.prior):
         prior, history = _match(problem, prior, key, hooks)
     if problem.noise_apart:
         prior = NoiseNetworkPrior(prior, _noise_prior(problem))
     return prior, history
+
+
+def _in_closed_form(
+    problem: Problem, before: Prior, terms: SumOfTerms | Monotone, key: PRNGKeyArray
+) -> tuple[Prior, History]:
+    started = time.perf_counter()
+    assert isinstance(problem.prior, str)
+    prior = closed_form_prior(
+        problem.prior,
+        terms,
+        flow_on_readout=problem.flow_on_readout,
+        key=stage_key(key, "prior"),
+    )
+    seconds = time.perf_counter() - started
+    if not problem.held_out:
+        return prior, History(np.zeros(0), seconds, how="closed form")
+    how = {"key": stage_key(key, "match"), "draws": problem.held_out}
+    pair = (compare(p, problem.belief, problem.measurement_set(), **how) for p in (before, prior))
+    return prior, History(np.zeros(0), seconds, *pair, how="closed form")
 
 
 def unmatched_prior(problem: Problem, key: PRNGKeyArray) -> Prior:

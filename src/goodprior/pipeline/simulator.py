@@ -7,11 +7,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 
-from goodprior import checks
+from goodprior.data.splits import evenly_spread
 from goodprior.evaluation.quantities import TestQuantities
 from goodprior.inference import Likelihood, Posterior
+from goodprior.inference.validation import scaled_inputs
 from goodprior.networks import outputs
 from goodprior.pipeline.keys import stage_key
 from goodprior.pipeline.problem import Problem
@@ -72,7 +73,7 @@ class Simulator:
         )
         self.prior, self.observed, self.around = prior, len(observed), around
         scaling, X = problem.scaling, self.problem.X
-        x = checks.rows("X", X) if scaling is None else scaling.inputs(X)
+        x = scaled_inputs(X, scaling)
         at = self.observed + evenly_spread(len(chosen), points)
         self.quantities = TestQuantities(prior, problem.likelihood, x, at)
 
@@ -111,14 +112,3 @@ def _targets(
     prior: Prior, likelihood: Likelihood, latent: Latent, x: Array, key: PRNGKeyArray
 ) -> Array:
     return likelihood.sample(key, outputs(prior.weights(latent), x))
-
-
-def evenly_spread(count: int, most: int) -> Int[np.ndarray, " chosen"]:
-    """So many of the numbers from zero to `count`, or all of them, with the first and the last.
-
-    Examples
-    --------
-    >>> evenly_spread(9, 3).tolist(), evenly_spread(2, 3).tolist()
-    ([0, 4, 8], [0, 1])
-    """
-    return np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))

@@ -1,6 +1,7 @@
 """The one contract of all priors."""
 
 from abc import abstractmethod
+from typing import Literal
 
 import equinox as eqx
 import jax
@@ -9,6 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior.networks import outputs, vectorize
 
+Form = Literal["gibbs", "marginal", "noncentred"]  # of hierarchical priors
 Latent = PyTree  # the coordinates in which a prior's density is stated and sampled
 
 
@@ -60,6 +62,10 @@ class Prior(eqx.Module):
     def start(self, key: PRNGKeyArray) -> Latent:
         """A latent for a chain to start from: a draw, unless draws can be extreme."""
         return self.sample(key)
+
+    def in_form(self, form: Form) -> "Prior":
+        """The same distribution of weights in other coordinates, where there is a choice."""
+        return self
 
     def latent_of(self, arrays: PyTree) -> Latent:
         """A latent that stands for these weights, arrays as `architecture.network` takes them."""

@@ -1,7 +1,7 @@
 """Gaussian weights with uncertain scales: FH when fixed, GPi-H when matched."""
 
 from abc import abstractmethod
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import equinox as eqx
 import jax
@@ -11,10 +11,9 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior import checks
 from goodprior.networks import Architecture
-from goodprior.priors.base import Latent, Prior
+from goodprior.priors.base import Form, Latent, Prior
 from goodprior.priors.gaussian import softplus_inverse
 
-Form = Literal["gibbs", "marginal", "noncentred"]
 REFRESH_EVERY = 100  # steps of a sampler between two draws of the variances
 
 
@@ -50,12 +49,14 @@ class HierarchicalPrior(Prior):
     raw_shapes: Float[Array, " parameters"]
     raw_rates: Float[Array, " parameters"]
     architecture: Architecture
+    refresh_every: int = eqx.field(static=True)
 
     def __init__(self, network: PyTree, shape: float = 1.0, rate: float = 1.0):
         self.architecture = Architecture(network)
         count = len(self.architecture.parameters)
         self.raw_shapes = softplus_inverse(jnp.full(count, checks.positive("shape", shape)))
         self.raw_rates = softplus_inverse(jnp.full(count, checks.positive("rate", rate)))
+        self.refresh_every = 0
 
     def in_form(self, form: Form, *, refresh_every: int | None = None) -> "HierarchicalPrior":
         """The same distribution of weights in another form; a matched prior can change, too.
@@ -177,8 +178,6 @@ class GibbsHierarchicalPrior(HierarchicalPrior):
     (4,)
     """
 
-    refresh_every: int = eqx.field(static=True)
-
     def __init__(
         self,
         network: PyTree,
@@ -231,11 +230,8 @@ class MarginalHierarchicalPrior(HierarchicalPrior):
     (1,)
     """
 
-    refresh_every: int = eqx.field(static=True)
-
     def __init__(self, network: PyTree, shape: float = 1.0, rate: float = 1.0):
-        super().__init__(network, shape, rate)
-        self.refresh_every = 0
+        super().__init__(network, shape, rate)  # written out: type checkers know no inherited one
 
     def _latent(self, units: PyTree, variances: Float[Array, " parameters"]) -> Latent:
         return self.architecture.scaled(units, jnp.sqrt(variances))
@@ -268,11 +264,8 @@ class NoncentredHierarchicalPrior(HierarchicalPrior):
     (4,)
     """
 
-    refresh_every: int = eqx.field(static=True)
-
     def __init__(self, network: PyTree, shape: float = 1.0, rate: float = 1.0):
-        super().__init__(network, shape, rate)
-        self.refresh_every = 0
+        super().__init__(network, shape, rate)  # written out: type checkers know no inherited one
 
     def deviations(self) -> Latent:
         ones = self.architecture.arrays(jnp.ones(self.architecture.size))

@@ -6,7 +6,7 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from goodprior.networks import WithLogNoise
-from goodprior.priors.base import Latent, Prior
+from goodprior.priors.base import Form, Latent, Prior
 
 
 class FunctionAndNoise(NamedTuple):
@@ -19,7 +19,7 @@ class FunctionAndNoise(NamedTuple):
 class NoiseNetworkPrior(Prior):
     """Independent priors for functions and for their log noise variances.
 
-    Neither bends the other: the first is matched to the belief about functions alone.
+    Their scales are independent: the first is matched to the belief about functions alone.
 
     Parameters
     ----------
@@ -62,6 +62,9 @@ class NoiseNetworkPrior(Prior):
     def start(self, key: PRNGKeyArray) -> Latent:
         key_function, key_noise = jax.random.split(key)
         return FunctionAndNoise(self.function.start(key_function), self.log_noise.start(key_noise))
+
+    def in_form(self, form: Form) -> "NoiseNetworkPrior":
+        return NoiseNetworkPrior(self.function.in_form(form), self.log_noise)
 
     def weights(self, latent: Latent) -> PyTree:
         return WithLogNoise(

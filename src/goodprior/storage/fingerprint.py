@@ -67,7 +67,7 @@ class _Describer(Packer):
         digest = hashlib.sha256(np.ascontiguousarray(plain).data).hexdigest()
         return {"array": digest, "of": str(plain.dtype), "size": list(plain.shape), **note}
 
-    def _own(self, network: Any, where: str, depth: int) -> Spec:
+    def _user_network(self, network: Any, where: str, depth: int) -> Spec:
         return self._other(network, where, depth)  # its static parts and functions count as well
 
     def _other(self, thing: Any, where: str, depth: int) -> Spec:

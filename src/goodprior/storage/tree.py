@@ -7,7 +7,7 @@ dict                           {"dict": [[key, value], ...]}
 array, key, NumPy scalar       {"array": its name in the file, and notes (`arrays`)}
 function of `known`            {"function": name}
 object of a class of `known`   {"class": name, "fields": {...}}
-a network of the user's own    {"own": ...} (`own_network`)
+a network of the user's own    {"own": ...} (`user_network`)
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ from goodprior.inference import Posterior
 from goodprior.networks import Architecture
 from goodprior.priors import Prior
 from goodprior.storage import arrays as stored_arrays
-from goodprior.storage import known, own_network
+from goodprior.storage import known, user_network
 
 DEEPEST = 60  # levels of nesting; a posterior has about ten
 
@@ -56,7 +56,7 @@ class Packer:
 
     def __init__(self):
         self.arrays: dict[str, np.ndarray] = {}
-        self.own: str | None = None
+        self.user_class: str | None = None
 
     def pack(self, thing: Any, where: str, depth: int) -> Spec:
         if depth > DEEPEST:
@@ -87,8 +87,8 @@ class Packer:
             _check_finite(thing, where)
             fields = {k: self.pack(v, f"{where}.{k}", down) for k, v in _fields(thing).items()}
             return {"class": known.CLASS_NAMES[type(thing)], "fields": fields}
-        if own_network.is_one(thing):
-            return self._own(thing, where, down)
+        if user_network.is_one(thing):
+            return self._user_network(thing, where, down)
         return self._other(thing, where, down)
 
     def _other(self, thing: Any, where: str, depth: int) -> Spec:
@@ -103,20 +103,20 @@ class Packer:
         self.arrays[name] = plain
         return {"array": name, **note}
 
-    def _own(self, network: Any, where: str, depth: int) -> Spec:
-        name = own_network.name(network)
-        if self.own not in (None, name):
+    def _user_network(self, network: Any, where: str, depth: int) -> Spec:
+        name = user_network.name(network)
+        if self.user_class not in (None, name):
             raise ValueError(
                 f"{where} cannot be stored: a file has room for one class of network of your own, "
-                f"and here are {self.own} and {name}"
+                f"and here are {self.user_class} and {name}"
             )
-        self.own = name
+        self.user_class = name
         leaves = {
             path: self.pack(leaf, f"{where}{path}", depth)
-            for path, leaf in own_network.leaves(network).items()
-            if own_network.is_stored(leaf)
+            for path, leaf in user_network.leaves(network).items()
+            if user_network.is_stored(leaf)
         }
-        kept = [path for path in own_network.leaves(network) if path not in leaves]
+        kept = [path for path in user_network.leaves(network) if path not in leaves]
         return {"own": name, "leaves": leaves, "kept": kept}
 
 
@@ -152,7 +152,7 @@ class _Unpacker:
                 return self._build(cls, {k: self.unpack(v, down) for k, v in fields.items()})
             case {"own": str(name), "leaves": dict(leaves), "kept": list(kept)}:
                 found = {path: self.unpack(v, down) for path, v in leaves.items()}
-                return own_network.fill(self.network, name, found, kept)
+                return user_network.fill(self.network, name, found, kept)
             case {"class": name} | {"function": name}:
                 raise ValueError(f"it needs {name!r}, which this version does not know")
         raise ValueError("its description has parts that are not known")
@@ -184,7 +184,7 @@ class _Unpacker:
             raise ValueError("its network is not the one that its parameters belong to")
         zeros = [np.broadcast_to(np.float32(0), p.shape) for p in parameters]  # takes no memory
         network = eqx.combine(jax.tree.unflatten(treedef, zeros), rest)
-        own_network.check_shapes(network, self.network)
+        user_network.check_shapes(network, self.network)
         base = None if bits is None else [np.asarray(b, np.int32).view(np.float32) for b in bits]
         architecture = Architecture(network, base)
         if architecture.parameters != parameters or architecture.treedef != treedef:

@@ -38,24 +38,23 @@ def check_against_rows(space: Space, belief: Belief, noise: float | None) -> dic
     below = (observed < y).mean(axis=0)
     fitted = fit_belief(x, y)
     counts, _ = np.histogram(below, BINS, (0, 1))
-    return {
-        "rows": len(picked),
-        "ranks": counts.tolist(),
+    found = {
         "inside": float(np.mean((below > 0.025) & (below < 0.975))),
         "middle": float(np.mean((below > 0.25) & (below < 0.75))),
         "evidence": evidence / len(picked),
         "fitted_evidence": fitted.log_marginal_likelihood / len(picked),
+    }
+    return {
+        "rows": len(picked),
+        "ranks": counts.tolist(),
+        **found,
         "noise_given": noise is not None,
         "noise": float(level * space.scaling.y_std[0]),
-        "words": _words(
-            below, evidence / len(picked), fitted.log_marginal_likelihood / len(picked)
-        ),
+        "words": _sentences(**found),
     }
 
 
-def _words(below: np.ndarray, evidence: float, fitted: float) -> list[str]:
-    inside = float(np.mean((below > 0.025) & (below < 0.975)))
-    middle = float(np.mean((below > 0.25) & (below < 0.75)))
+def _sentences(inside: float, middle: float, evidence: float, fitted_evidence: float) -> list[str]:
     found = [f"{inside:.0%} of the rows lie within the belief's 95 % range."]
     if inside < 0.85:
         found.append("That is fewer than expected: the belief is too narrow, or centred elsewhere.")
@@ -65,9 +64,9 @@ def _words(below: np.ndarray, evidence: float, fitted: float) -> list[str]:
         )
     else:
         found.append("That is about what the belief expects.")
-    gap = fitted - evidence
+    gap = fitted_evidence - evidence
     found.append(
-        f"Log evidence per row {evidence:.2f}; a belief fitted to these rows has {fitted:.2f}, "
-        + ("hardly more." if gap < 0.1 else f"{gap:.2f} more.")
+        f"Log evidence per row {evidence:.2f}; a belief fitted to these rows has "
+        f"{fitted_evidence:.2f}, " + ("hardly more." if gap < 0.1 else f"{gap:.2f} more.")
     )
     return found

@@ -69,18 +69,18 @@ class Fitting:
     def _run(self, model: BNNRegressor, space: Space) -> None:
         started = time.monotonic()
 
-        def tell(task: str, done: int, total: int, words: str) -> None:
+        def update(task: str, done: int, total: int, message: str) -> None:
             self.state = {
                 "state": "running",
                 "task": task,
                 "done": done,
                 "total": total,
-                "words": words,
+                "words": message,
                 "seconds": time.monotonic() - started,
             }
 
         try:
-            with listening(tell), warnings.catch_warnings():
+            with listening(update), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 model.fit(inputs_of(space), space.y)
         except (ValueError, FloatingPointError, RuntimeError) as error:

@@ -5,8 +5,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goodprior import devices
 from goodprior.beliefs.file import belief_from_json
-from goodprior.devices import keep_compiled_programs, use_all_cores
 from goodprior.studio import settings, sketch
 from goodprior.studio.channels import Channels
 from goodprior.studio.export import exports
@@ -30,8 +30,7 @@ class Studio(Pictures):
     """
 
     def __init__(self, table: Path | None = None, target: str | None = None):
-        use_all_cores()
-        keep_compiled_programs()
+        devices.prepare()
         super().__init__(table, target)
         self.channels = Channels()
         self.endpoints: dict[str, Callable[[Request], Any]] = {

@@ -5,14 +5,13 @@ from goodprior.pipeline.methods.base import Method, Run, Target
 from goodprior.pipeline.methods.ensemble import Ensemble
 from goodprior.pipeline.methods.fbnn import FBNN
 from goodprior.pipeline.methods.laplace import Laplace
-from goodprior.pipeline.methods.registry import METHODS, parse_method
+from goodprior.pipeline.methods.registry import parse_method
 from goodprior.pipeline.methods.sampled import Only, Sampled
 from goodprior.pipeline.methods.trained import MAP, EarlyStopping
 
 __all__ = [
     "FBNN",
     "MAP",
-    "METHODS",
     "EarlyStopping",
     "Ensemble",
     "Laplace",

@@ -74,7 +74,7 @@ class Method(ABC):
     likelihood: ClassVar[str] = "heteroscedastic"
     constant_noise: ClassVar[ConstantNoise] = "sampled"
     likelihoods: ClassVar[tuple[type[Likelihood], ...]] = (Likelihood,)
-    likelihood_words: ClassVar[str] = "any likelihood"
+    likelihood_kinds: ClassVar[str] = "any likelihood"
 
     @property
     @abstractmethod
@@ -95,7 +95,7 @@ class Method(ABC):
         if isinstance(likelihood, self.likelihoods):
             return []
         found = type(likelihood).__name__
-        return [f"method {self.name} is for {self.likelihood_words}, not for {found}"]
+        return [f"method {self.name} is for {self.likelihood_kinds}, not for {found}"]
 
     def unused(self, given: dict[str, Any]) -> list[str]:
         """Settings that were given and that the method takes no notice of, in words."""

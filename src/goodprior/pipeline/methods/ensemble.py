@@ -8,8 +8,7 @@ from goodprior.baselines import fit_ensemble
 from goodprior.baselines.ensemble import weight_decay_nlls
 from goodprior.inference import Posterior
 from goodprior.pipeline.methods.base import Run
-from goodprior.pipeline.methods.trained import Rate, Trained, no_constant_noise
-from goodprior.pipeline.problem import Problem
+from goodprior.pipeline.methods.trained import Rate, Trained
 
 LEAST_STEPS, MOST_STEPS = 1000, 5000  # between them the paper's 50 epochs
 CHOICE_SHARE = 0.8  # of the time, where there is a budget: all weight decays are trained
@@ -41,15 +40,13 @@ class Ensemble(Trained):
     name: ClassVar[str] = "ensemble"
     uses: ClassVar[frozenset[str]] = frozenset({"sample_weight", "budget"})
     has_prior: ClassVar[bool] = False
+    learns_constant_noise: ClassVar[bool] = False
 
     def __check_init__(self):
         super().__check_init__()
         checks.whole("members", self.members)
 
     __post_init__ = __check_init__
-
-    def refuses(self, problem: Problem) -> list[str]:
-        return [*super().refuses(problem), *no_constant_noise(self.name, problem)]
 
     def batch(self, rows: int) -> int:
         return max(1, super().batch(rows // 2))  # also of what validation leaves

@@ -42,7 +42,7 @@ class FBNN(Trained):
     likelihood: ClassVar[str] = "gaussian"
     constant_noise: ClassVar[ConstantNoise] = "by the method"
     likelihoods: ClassVar[tuple[type[Likelihood], ...]] = (Gaussian,)
-    likelihood_words: ClassVar[str] = "regression with the same noise everywhere"
+    likelihood_kinds: ClassVar[str] = "regression with the same noise everywhere"
 
     @property
     def draws(self) -> int:

@@ -41,7 +41,7 @@ class Laplace(Trained):
     likelihood: ClassVar[str] = "gaussian"
     constant_noise: ClassVar[ConstantNoise] = "by the method"
     likelihoods: ClassVar[tuple[type[Likelihood], ...]] = (Gaussian, Categorical, Binary)
-    likelihood_words: ClassVar[str] = "classes, or numbers with the same noise everywhere"
+    likelihood_kinds: ClassVar[str] = "classes, or numbers with the same noise everywhere"
 
     @property
     def draws(self) -> int:

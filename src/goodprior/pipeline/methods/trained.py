@@ -38,6 +38,8 @@ class Trained(Method):
     batch_size: int | None = 64
     learning_rate: Rate | None = None
 
+    learns_constant_noise: ClassVar[bool] = True
+
     def __check_init__(self):
         for name in ("epochs", "batch_size"):
             if getattr(self, name) is not None:
@@ -53,12 +55,21 @@ class Trained(Method):
     def draws(self) -> int:
         return 1
 
+    def refuses(self, problem: Problem) -> list[str]:
+        found = super().refuses(problem)
+        if problem.observation.constant_noise is not None and not self.learns_constant_noise:
+            found.append(
+                f"method {self.name} does not learn one noise level for all rows: give a "
+                'noise_variance, or use likelihood="heteroscedastic"'
+            )
+        return found
+
     def fit(self, run: Run) -> Posterior | LaplacePosterior:
         keep = run.hooks.checkpoint
         found = keep.get("posterior", run.problem.network)
         if found is None:
             found = self.train(run)
-            if run.hooks.deadline.words is None:  # else the same fit begins anew
+            if run.hooks.deadline.stopped is None:  # else the same fit begins anew
                 keep.put("posterior", found)
         return found
 
@@ -144,9 +155,7 @@ class EarlyStopping(Trained):
     name: ClassVar[str] = "early-stopping"
     uses: ClassVar[frozenset[str]] = frozenset({"sample_weight", "budget"})
     has_prior: ClassVar[bool] = False
-
-    def refuses(self, problem: Problem) -> list[str]:
-        return [*super().refuses(problem), *no_constant_noise(self.name, problem)]
+    learns_constant_noise: ClassVar[bool] = False
 
     def batch(self, rows: int) -> int:
         return max(1, super().batch(rows * 4 // 5))  # also of what validation leaves
@@ -164,13 +173,3 @@ class EarlyStopping(Trained):
                 on_progress=track,
                 **self.arguments(run),
             )
-
-
-def no_constant_noise(name: str, problem: Problem) -> list[str]:
-    """Why a method that does not learn a constant noise refuses a problem with one."""
-    if problem.observation.constant_noise is None:
-        return []
-    return [
-        f"method {name} does not learn one noise level for all rows: give a noise_variance, or use "
-        'likelihood="heteroscedastic"'
-    ]

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 METHODS = ("gp", "fg", "gpi-g", "fh", "gpi-h")
 SHOWN = 3
+BLOCK = 500  # images at a time
 
 
 def grid(choice: Choice) -> list[Settings]:
@@ -65,7 +66,7 @@ def run(settings: Settings) -> Row:
     }
 
 
-def _shares(prior: Any, images: "Any", key: Any, draws: int, block: int = 500) -> "np.ndarray":
+def _shares(prior: Any, images: "Any", key: Any, draws: int) -> "np.ndarray":
     """The mean class probabilities of draws of the prior, a block of images at a time."""
     import equinox as eqx
     import jax
@@ -80,7 +81,7 @@ def _shares(prior: Any, images: "Any", key: Any, draws: int, block: int = 500) -
 
         return jax.lax.map(one, jax.random.split(key, draws))
 
-    parts = [images[i : i + block] for i in range(0, len(images), block)]
+    parts = [images[i : i + BLOCK] for i in range(0, len(images), BLOCK)]
     total = sum(np.asarray(of_block(part), np.float64) for part in parts)
     return np.asarray(total) / len(images)
 

@@ -20,6 +20,7 @@ from goodprior.pipeline import Hooks, NetworkSpec, ObservationModel, Problem, fi
 from goodprior.priors import Prior
 from goodprior.studies.engine.study import Settings
 
+CLASSES = 10  # of every set of images
 HELD_OUT = 512  # draws that measure a prior before and after its match
 
 
@@ -46,7 +47,6 @@ def image_problem(
     X: np.ndarray,
     y: np.ndarray,
     settings: Settings,
-    classes: int = 10,
     belief: Belief | None = None,
 ) -> Problem:
     """Images with labels; by default with the paper's belief about CIFAR-10 (section 6.4).
@@ -54,11 +54,11 @@ def image_problem(
     The paper standardises its inputs, without saying how for images; here by channel. With
     `pixels` the belief is about pixels from 0 to 255, else about standardised ones.
     """
-    belief = HierarchicalGP.images(classes) if belief is None else belief
+    belief = HierarchicalGP.images(CLASSES) if belief is None else belief
     scaling = Scaling.fit(X)
     if "pixels" in settings:
         belief = OnPixels(belief, tuple(map(float, scaling.x_std)))
-    observation = ObservationModel(Categorical(classes), classes)
+    observation = ObservationModel(Categorical(CLASSES), CLASSES)
     return _problem(X, y, observation, belief, scaling, settings)
 
 

@@ -52,7 +52,7 @@ CASES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
-def test_a_posterior_of_an_own_network_predicts_the_same(tmp_path, case):
+def test_a_posterior_of_a_users_own_network_predicts_the_same(tmp_path, case):
     network, prior = CASES[case]()
     one = prior.sample(KEY)
     draws = jax.tree.map(lambda leaf: np.stack([leaf, 2 * leaf])[None], one)
@@ -94,7 +94,7 @@ def test_a_network_that_does_not_fit_is_refused(tmp_path, stored, given):
             there_and_back(tmp_path, thing, network=given)
 
 
-def test_two_classes_of_own_networks_do_not_fit_into_one_file(tmp_path):
+def test_two_classes_of_users_own_networks_do_not_fit_into_one_file(tmp_path):
     with pytest.raises(ValueError, match="room for one class"):
         storage.write(tmp_path / "it", [_polynomial(), _mlp()], kind="test")
 
