@@ -86,6 +86,14 @@ def test_a_step_is_shorter_where_errors_are_large_and_never_longer_than_burn_in_
     np.testing.assert_allclose(found.step_size, [0.055, 0.1], rtol=1e-5)
 
 
+@pytest.mark.parametrize(("by", "thinning"), [(1.5, 60), (1.6, 80), (3.0, 120)])
+def test_a_longer_run_has_whole_chunks_between_draws(by, thinning):
+    longer = MCLMC(burn_in=1000, thinning=40).prolonged(by)
+    assert (longer.thinning, longer.chunk, longer.burn_in, longer.settled) == (
+        *(thinning, 20, 400, True),
+    )
+
+
 def test_a_run_that_goes_on_averages_the_step_over_its_own_burn_in():
     sampler = MCLMC(burn_in=400, thinning=40)
     before = run(sampler, draws=2)

@@ -148,7 +148,7 @@ class Sampler(eqx.Module):
     take different amounts of work. Positions are divided by the prior's scales if `standardised`,
     and all is computed in double precision if `double`. `pool` is called after every `pool_every`
     steps of burn-in (0: never), and `control` after every chunk of sampling if the sampler is
-    `controlled`.
+    `controlled`. A sampler that `refreshes` leaves some of a latent to the prior's Gibbs steps.
 
     Examples
     --------
@@ -167,6 +167,7 @@ class Sampler(eqx.Module):
     standardised: ClassVar[bool] = False
     double: ClassVar[bool] = False
     controlled: ClassVar[bool] = False
+    refreshes: ClassVar[bool] = True
 
     @property
     def pool_every(self) -> int:
@@ -186,6 +187,11 @@ class Sampler(eqx.Module):
 
     def check(self, prior: Prior, rows: int) -> None:
         """Refuse a prior or a number of rows that the sampler cannot do with."""
+        if prior.refresh_every and not self.refreshes:
+            raise ValueError(
+                f"{self.name.upper()} moves all of the latent, and this prior holds back what a "
+                "Gibbs step resamples: use the noncentred form of it, prior.in_form('noncentred')"
+            )
         if self.batch_size is not None and self.batch_size > rows:
             raise ValueError(
                 f"batch_size is {self.batch_size}, but there are only {rows} rows; "

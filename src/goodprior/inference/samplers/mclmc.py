@@ -24,7 +24,6 @@ from goodprior.inference.samplers.base import (
     total,
 )
 from goodprior.inference.samplers.mclmc_state import State, adapted, controlled
-from goodprior.priors import Prior
 
 DESCENT = 10  # one step in so many of burn-in is one of descent
 LEARNING_RATE = 0.03  # of the descent, in units of the prior's scales
@@ -76,6 +75,7 @@ class MCLMC(Sampler):
     standardised: ClassVar[bool] = True
     double: ClassVar[bool] = True
     controlled: ClassVar[bool] = True
+    refreshes: ClassVar[bool] = False
     vectorised: ClassVar[bool] = False  # one after another, chains stay in the cache
 
     def __check_init__(self):
@@ -94,14 +94,6 @@ class MCLMC(Sampler):
     @property
     def pool_every(self) -> int:
         return self.window
-
-    def check(self, prior: Prior, rows: int) -> None:
-        """Refuse a prior of which only a Gibbs step could move some parts."""
-        if prior.refresh_every:
-            raise ValueError(
-                "MCLMC moves all of the latent, and this prior holds back what a Gibbs step "
-                "resamples: use the noncentred form of it, prior.in_form('noncentred')"
-            )
 
     def prolonged(self, by: float) -> "MCLMC":
         whole = math.ceil(by * self.thinning / self.chunk)  # another chunk would be compiled anew

@@ -20,7 +20,6 @@ from goodprior.inference.samplers.base import (
     per_step,
     total,
 )
-from goodprior.priors import Prior
 
 
 class State(NamedTuple):
@@ -61,6 +60,7 @@ class NUTS(Sampler):
     thinning: int = eqx.field(static=True, default=1)
     batch_size: ClassVar[int | None] = None  # pyright: ignore[reportIncompatibleVariableOverride]
     name: ClassVar[str] = "nuts"
+    refreshes: ClassVar[bool] = False
     vectorised: ClassVar[bool] = False  # together, all chains would wait for the longest tree
 
     def __check_init__(self):
@@ -69,14 +69,6 @@ class NUTS(Sampler):
                 f"target_acceptance must lie between 0 and 1, got {self.target_acceptance}"
             )
         checks.whole("max_doublings", self.max_doublings)
-
-    def check(self, prior: Prior, rows: int) -> None:
-        """Refuse a prior of which only a Gibbs step could move some parts."""
-        if prior.refresh_every:
-            raise ValueError(
-                "NUTS moves all of the latent, and this prior holds back what a Gibbs step "
-                "resamples: use the noncentred form of it, prior.in_form('noncentred')"
-            )
 
     def init(self, key: PRNGKeyArray, position: Vector) -> State:
         """A chain before its warm-up: a step of 1 and a unit mass matrix, as BlackJAX begins."""
