@@ -23,9 +23,10 @@ Y = (Y - Y.mean(axis=0)) / Y.std(axis=0)
 
 @pytest.mark.parametrize("kernel", FITTED_KERNELS)
 @pytest.mark.parametrize("trend", [False, True])
-def test_gradients_are_those_of_finite_differences(kernel, trend):
+@pytest.mark.parametrize("sparse", [False, True])
+def test_gradients_are_those_of_finite_differences(kernel, trend, sparse):
     theta = np.random.default_rng(1).normal(0, 0.5, 8 if trend else 5)
-    penalty = Penalty.default(3)
+    penalty = Penalty.default(3)._replace(sparse=sparse)
 
     def value(theta):
         return objective(theta, X, Y, kernel, penalty)[0]
@@ -77,6 +78,19 @@ def test_a_trend_along_one_of_many_columns_is_found(slope, terms):
     x = np.random.default_rng(1).normal(size=(150, 14))
     y = slope * x[:, 0] + np.sin(3 * x[:, 1]) + 0.1 * np.random.default_rng(2).normal(size=150)
     assert len(fit_belief(x, y / y.std()).belief.terms) == terms
+
+
+@pytest.mark.parametrize("curved", [False, True])
+def test_of_many_columns_few_matter(curved):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(150, 200))
+    y = 3 * np.sin(1.5 * x[:, 0]) + x[:, 1] ** 2 if curved else x[:, :2] @ [3.0, -2.0]
+    y += 0.3 * rng.normal(size=150)
+    fitted = fit_belief(x, (y - y.mean()) / y.std(), trend=False)
+    inverse = [1 / factor.lengthscale.median**2 for factor in fitted.belief.terms[0].factors]
+    # 198 columns that do not matter took 5 to 8 % of the squared distance, and all of the noise.
+    assert sum(inverse[2:]) < 0.03 * sum(inverse)
+    assert 0.1 < fitted.noise_variance**0.5 * y.std() < 0.4
 
 
 def test_at_most_so_many_rows_are_used():
