@@ -115,3 +115,15 @@ def test_one_wild_row_does_not_decide_which_columns_matter(kind):
     found = kind(inputs, y, Scaling.fit(inputs, y), ["a", "b", "c"], **settings)
     lengths = {name: float(l) for l, name in re.findall(r"([\d.e+]+) in ([abc])", str(found))}
     assert lengths["b"] < 0.3 * min(lengths["a"], lengths["c"])
+
+
+@pytest.mark.parametrize("kind", [default_for_rows, fit_to_rows])
+def test_of_many_columns_the_sentence_names_those_that_matter_most(kind):
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(100, 9))
+    y = np.sin(2 * inputs[:, 4])
+    settings = {"outputs": 1} if kind is default_for_rows else {"task": "regression"}
+    names = [f"c{i}" for i in range(9)]
+    found = str(kind(inputs, y, Scaling.fit(inputs, y), names, **settings))
+    assert re.search(r"over about [\d.]+ in c4, ", found)
+    assert "and more in the other 3 columns" in found

@@ -1,4 +1,4 @@
-"""What keeps the hyper-parameters of a fitted belief in reason: log densities of their logarithms."""
+"""What keeps the hyper-parameters of a fitted belief in reason: priors on their logarithms."""
 
 from math import log
 from typing import NamedTuple
