@@ -51,7 +51,11 @@ def test_labels_come_back_as_whole_numbers():
         (lambda: checks.whole("n", 2.0), "n must be a whole number of at least 1, got 2.0"),
         (lambda: checks.whole("n", True), "got True"),
         (lambda: checks.whole("n", 1, least=2), "at least 2, got 1"),
-        (lambda: checks.one_of("how", "c", ["b", "a"]), "how must be one of a, b; got 'c'"),
+        (lambda: checks.one_of("how", "c", ["b", "a"]), "how must be one of a, b; got 'c'$"),
+        (
+            lambda: checks.one_of("how", "smoth", ["rough", "smooth"]),
+            r"\(did you mean 'smooth'\?\)",
+        ),
         (lambda: checks.labels("y", [[0, 1]], 2), r"vector of labels.*\(1, 2\)"),
         (lambda: checks.labels("y", [], 2), r"vector of labels.*\(0,\)"),
         (lambda: checks.labels("y", [0, 2], 2), "from 0 to 1; found values from 0 to 2"),

@@ -1,6 +1,7 @@
 """Validation of arguments: errors name the argument, the rule and what was found."""
 
 from collections.abc import Collection
+from difflib import get_close_matches
 
 import jax
 import jax.core
@@ -129,5 +130,8 @@ def whole(name: str, value: int, *, least: int = 1) -> int:
 def one_of(name: str, value: str, options: Collection[str]) -> str:
     """One of the given words."""
     if value not in options:
-        raise ValueError(f"{name} must be one of {', '.join(sorted(options))}; got {value!r}")
+        near = get_close_matches(str(value), options, 1)
+        meant = f" (did you mean {near[0]!r}?)" if near else ""
+        known = ", ".join(sorted(options))
+        raise ValueError(f"{name} must be one of {known}; got {value!r}{meant}")
     return value

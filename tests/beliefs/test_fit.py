@@ -23,9 +23,10 @@ Y = (Y - Y.mean(axis=0)) / Y.std(axis=0)
 
 @pytest.mark.parametrize("kernel", FITTED_KERNELS)
 @pytest.mark.parametrize("trend", [False, True])
-def test_gradients_are_those_of_finite_differences(kernel, trend):
+@pytest.mark.parametrize("sparse", [False, True])
+def test_gradients_are_those_of_finite_differences(kernel, trend, sparse):
     theta = np.random.default_rng(1).normal(0, 0.5, 8 if trend else 5)
-    penalty = Penalty.default(3)
+    penalty = Penalty.default(3)._replace(sparse=sparse)
 
     def value(theta):
         return objective(theta, X, Y, kernel, penalty)[0]
@@ -79,6 +80,19 @@ def test_a_trend_along_one_of_many_columns_is_found(slope, terms):
     assert len(fit_belief(x, y / y.std()).belief.terms) == terms
 
 
+@pytest.mark.parametrize("curved", [False, True])
+def test_of_many_columns_few_matter(curved):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(150, 200))
+    y = 3 * np.sin(1.5 * x[:, 0]) + x[:, 1] ** 2 if curved else x[:, :2] @ [3.0, -2.0]
+    y += 0.3 * rng.normal(size=150)
+    fitted = fit_belief(x, (y - y.mean()) / y.std(), trend=False)
+    inverse = [1 / factor.lengthscale.median**2 for factor in fitted.belief.terms[0].factors]
+    # 198 columns that do not matter took 5 to 8 % of the squared distance, and all of the noise.
+    assert sum(inverse[2:]) < 0.03 * sum(inverse)
+    assert 0.1 < fitted.noise_variance**0.5 * y.std() < 0.4
+
+
 def test_at_most_so_many_rows_are_used():
     fitted = fit_belief(X, Y[:, 0], rows=30)
     assert fitted.rows == 30
@@ -101,3 +115,15 @@ def test_one_wild_row_does_not_decide_which_columns_matter(kind):
     found = kind(inputs, y, Scaling.fit(inputs, y), ["a", "b", "c"], **settings)
     lengths = {name: float(l) for l, name in re.findall(r"([\d.e+]+) in ([abc])", str(found))}
     assert lengths["b"] < 0.3 * min(lengths["a"], lengths["c"])
+
+
+@pytest.mark.parametrize("kind", [default_for_rows, fit_to_rows])
+def test_of_many_columns_the_sentence_names_those_that_matter_most(kind):
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(100, 9))
+    y = np.sin(2 * inputs[:, 4])
+    settings = {"outputs": 1} if kind is default_for_rows else {"task": "regression"}
+    names = [f"c{i}" for i in range(9)]
+    found = str(kind(inputs, y, Scaling.fit(inputs, y), names, **settings))
+    assert re.search(r"over about [\d.]+ in c4, ", found)
+    assert "and more in the other 3 columns" in found

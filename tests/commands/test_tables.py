@@ -130,6 +130,7 @@ def test_seasons_of_dates_are_offered_and_can_be_said(folder):
         "day is long enough for seasons of a year: --belief 'smooth + season(period.day=year)'"
         in words
     )
+    assert "--belief" not in describe_table(understood, belief_stated=True)
     belief = fit._belief_of("smooth + season(period.day=year)", None)["belief"]
     model = goodprior.BNNRegressor(belief=belief, encode=True, random_state=0)
     model.fit_prior(understood.rows)

@@ -84,3 +84,14 @@ def test_functions_that_do_not_vary_have_nothing_relevant(rows):
 def test_the_list_makes_a_table():
     table = pd.DataFrame([Relevance("dose", 0.9, 0.8, 1.0, 2.1, 1.8, 2.4)])
     assert table.loc[0, "lengthscale"] == 2.1
+
+
+def test_of_many_columns_those_that_matter_most_are_explained(rows):
+    def functions(x):
+        return (3 * x[:, 1] + x[:, 2] + 0.1 * x[:, 0])[None, :, None]
+
+    found = relevance_of(functions, rows, EACH, most=2)
+    assert [str(each) for each in found] == [
+        str(each) for each in relevance_of(functions, rows, EACH)[:2]
+    ]
+    assert [each.column for each in found] == ["b", "c"]

@@ -15,11 +15,13 @@ from scipy import linalg, optimize
 from threadpoolctl import threadpool_limits  # a dependency of scikit-learn
 
 from goodprior import checks
+from goodprior.beliefs.penalty import Hyper, Penalty
 from goodprior.beliefs.terms import SMOOTHNESS, About, Factor, SumOfTerms, Term
 
 FITTED_KERNELS = ("rbf", "matern52", "matern32")
 ROWS = 2000  # random rows that are used, at most
 SCREENED_ROWS = 200  # by which kernels are compared
+WIDE = 20  # columns; of more than so many, few are taken to matter
 LEAST_NOISE = 0.003  # rows that occur twice would otherwise take all noise away
 
 _POTRF, _POTRS, _POTRI = linalg.get_lapack_funcs(("potrf", "potrs", "potri"), dtype=np.float64)
@@ -27,21 +29,6 @@ _POTRF, _POTRS, _POTRI = linalg.get_lapack_funcs(("potrf", "potrs", "potri"), dt
 
 Table = Float[np.ndarray, "rows in"]
 Targets = Float[np.ndarray, "rows out"]
-Hyper = Float[np.ndarray, " hyper"]
-
-
-class Penalty(NamedTuple):
-    """Normal priors on logarithms, as means and standard deviations, for standardised data."""
-
-    lengthscale: tuple[float, float]
-    amplitude: tuple[float, float] = (log(1.5), 1.5)
-    noise: tuple[float, float] = (log(0.1), 1.5)
-    trend: tuple[float, float] = (log(0.1), 1.5)
-
-    @classmethod
-    def default(cls, inputs: int) -> "Penalty":
-        """Lengthscales around `3 sqrt(inputs)`, give or take a factor of 7."""
-        return cls(lengthscale=(log(3 * inputs**0.5), 2.0))
 
 
 class Fitted(NamedTuple):
@@ -91,7 +78,7 @@ def fit_belief(
     """The belief about standardised data with the largest penalised marginal likelihood.
 
     Kernels are compared on 200 rows; the best one, and the second if it is within two nats, is
-    fitted to all.
+    fitted to all. Of more than 20 columns few are taken to matter (`Penalty.sparse`).
 
     Parameters
     ----------
@@ -149,6 +136,9 @@ def _choose(
         found = {k: _climb(screened[k].theta, X, y, k, penalty) for k in close}
     kernel = min(found, key=lambda k: found[k])
     best = found[kernel]
+    if columns > WIDE:
+        penalty = penalty._replace(sparse=True)
+        best = _climb(best.theta, X, y, kernel, penalty)
     if trend is not False:
         start = np.r_[best.theta, np.full(columns, penalty.trend[0])]
         with_trend = _climb(start, X, y, kernel, penalty)
@@ -246,19 +236,8 @@ def objective(
     W *= gradient
     sums = W.sum(axis=0) + W.sum(axis=1)
     grad[:d] = amplitude**2 * (sums @ Z**2 - 2 * np.einsum("ij,ij->j", Z, W @ Z))
-    value, grad = _add_penalty(-float(evidence), -grad, theta, d, penalty)
-    return value, grad, float(evidence)
-
-
-def _add_penalty(
-    value: float, grad: Hyper, theta: Hyper, d: int, penalty: Penalty
-) -> tuple[float, Hyper]:
-    places = (slice(0, d), slice(d, d + 1), slice(d + 1, d + 2), slice(d + 2, None))
-    for place, (location, width) in zip(places, penalty, strict=True):
-        away = (theta[place] - location) / width
-        value += 0.5 * float(np.sum(away**2))
-        grad[place] += away / width
-    return value, grad
+    cost, cost_grad = penalty(theta, d)
+    return cost - float(evidence), cost_grad - grad, float(evidence)
 
 
 def _squares(Z: Table) -> Float[np.ndarray, "rows rows"]:

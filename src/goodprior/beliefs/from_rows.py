@@ -49,15 +49,12 @@ def fit_to_rows(
     fitted = fit_belief(scaling.inputs(X), _clipped(scaling.targets(y)))
     term, *trend = fitted.belief.terms
     amplitude = ", ".join(number(term.amplitude.median * std) for std in scaling.y_std)
-    lengths = [
-        f"{number(factor.lengthscale.median * std)} in {name}"
-        for factor, std, name in zip(term.factors, scaling.x_std, names, strict=True)
-    ]
+    medians = np.array([factor.lengthscale.median for factor in term.factors])
     return ParsedBelief(
         fitted.belief,
         f"Fitted to {fitted.rows} rows, so that it has seen the targets: "
         f"{ADJECTIVES[fitted.kernel].lower()} functions that vary by about {amplitude}, over about "
-        f"{', '.join(lengths)}{', and a linear trend' if trend else ''}.",
+        f"{_lengths_in_words(medians, scaling, names)}{', and a linear trend' if trend else ''}.",
     )
 
 
@@ -79,19 +76,29 @@ def default_for_rows(
     inputs, targets = scaling.inputs(X), _clipped(scaling.targets(y))
     belief = HierarchicalGP.default(inputs.shape[1], "regression", outputs)
     factors = fit_proportions(inputs, targets)
-    length = default_length(inputs.shape[1])
-    order = np.argsort(factors)[::-1]
-    lengths = [f"{number(length / factors[i] * scaling.x_std[i])} in {names[i]}" for i in order]
-    most = lengths if len(lengths) <= MENTIONED + 1 else lengths[:MENTIONED]
-    rest = len(lengths) - len(most)
-    others = f", and more in the other {rest} columns" if rest else ""
+    lengths = default_length(inputs.shape[1]) / np.array(factors)
     amplitude = number(Context(scaling, names, "regression", outputs).target_std * 1.05)
     return ParsedBelief(
         Stretched(belief, factors),
-        f"Smooth functions that vary by about {amplitude}, over about {', '.join(most)}{others}, "
-        "both uncertain by a factor of three. How much each column matters was fitted to "
-        f"{min(len(inputs), ROWS)} rows, so the belief has seen the targets.",
+        f"Smooth functions that vary by about {amplitude}, over about "
+        f"{_lengths_in_words(lengths, scaling, names)}, both uncertain by a factor of three. "
+        f"How much each column matters was fitted to {min(len(inputs), ROWS)} rows, "
+        "so the belief has seen the targets.",
     )
+
+
+def _lengths_in_words(
+    lengths: Float[np.ndarray, " columns"], scaling: Scaling, names: Sequence[str]
+) -> str:
+    """Lengths in the columns' own units, the shortest first, and of many columns only these."""
+    said = [
+        f"{number(float(lengths[i] * scaling.x_std[i]))} in {names[i]}"
+        for i in np.argsort(lengths, kind="stable")
+    ]
+    if len(said) <= MENTIONED + 1:
+        return ", ".join(said)
+    rest = len(said) - MENTIONED
+    return f"{', '.join(said[:MENTIONED])}, and more in the other {rest} columns"
 
 
 def _clipped(targets: Float[Array, "rows out"]) -> Float[np.ndarray, "rows out"]:

@@ -72,7 +72,7 @@ def compare(
         common |= {} if draws is None else {"draws": draws}
         table = read_training_table(data, target, drop or [], impute, task.value)
         models = _models(table, wanted, common, quick)
-        say(describe_table(table))
+        say(describe_table(table, belief_stated=bool(belief)))
         say(_plan(models, folds, peers, quick))
         prepare()
         from goodprior.comparison import compare_models

@@ -88,7 +88,8 @@ def fit(
         }
         table = read_training_table(data, target, drop or [], impute, task.value, noise_std_column)
         settings = with_units(settings, step_size, table)
-        say(describe_table(table))
+        stated = belief is not None or belief_file is not None
+        say(describe_table(table, belief_stated=stated))
         if quick:
             say(f"--quick, for a first look only: {quick_in_words(method)}")
         prepare()

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
     from goodprior.commands.model_file import ModelFile
 
-MOST_COLUMNS = 50  # whose relevance is shown: each takes six predictions of 300 rows
+MOST_COLUMNS = 20  # whose relevance is shown: each takes six predictions of 300 rows
 LIMITATIONS = {
     "map": "one network only: error bars are of the noise, not of the function",
     "early-stopping": "one network only: error bars are of the noise, not of the function",
@@ -30,9 +30,9 @@ def relevance_lines(file: "ModelFile", rows: "pd.DataFrame | None") -> list[str]
     """Return how functions vary with each column of the table over these rows, a line each."""
     if rows is None or file.columns is None or len(rows) < 2:
         return []
-    if len(file.columns.columns) > MOST_COLUMNS:
-        return [f"which columns matter is not computed for more than {MOST_COLUMNS} of them"]
-    return [str(each) for each in file.model.relevance(rows)]
+    lines = [str(each) for each in file.model.relevance(rows, most=MOST_COLUMNS)]
+    rest = len(file.columns.columns) - len(lines)
+    return [*lines, f"and less with the other {rest} columns"] if rest > 0 else lines
 
 
 def pareto_warning(file: "ModelFile", rows: "pd.DataFrame | None", targets: Any) -> str | None:
@@ -81,7 +81,8 @@ def posterior_form(model: Any) -> str:
         return "a Gaussian around one network"
     if method == "fbnn":
         return f"{posterior.draws_per_chain} draws of a variational posterior"
-    return f"{posterior.chains} chains of {posterior.draws_per_chain} draws"
+    chains, draws = posterior.chains, posterior.draws_per_chain
+    return f"{chains} chain{'s' * (chains > 1)} of {draws} draw{'s' * (draws > 1)}"
 
 
 def model_warnings(model: Any) -> list[str]:

@@ -164,17 +164,25 @@ def _season(name: str, seasons: tuple[str, ...]) -> str | None:
     return f"{spans}: --belief {quote(f'smooth + {terms}')}"
 
 
-def describe_table(table: TrainingTable) -> str:
-    """Return a few lines on columns and targets."""
+def describe_table(table: TrainingTable, *, belief_stated: bool = False) -> str:
+    """Return a few lines on columns and targets.
+
+    Parameters
+    ----------
+    table
+        As it was understood.
+    belief_stated
+        Whether the user has said what functions are like, and needs no hints on that.
+    """
     import numpy as np
 
     lines = [f"{len(table.inputs)} rows, {table.columns.describe()}"]
     if table.decimal:
         lines.append("  numbers have decimal commas")
-    for column in table.columns.columns:
+    for column in () if belief_stated else table.columns.columns:
         if season := _season(column.name, column.seasons):
             lines.append(season)
-    for name in table.counters:
+    for name in () if belief_stated else table.counters:
         lines.append(f"  {name} only counts the rows? then leave it out: --drop {quote(name)}")
     names = ", ".join(table.names)
     if table.task == "regression":

@@ -142,6 +142,7 @@ class Explanations(PosteriorDraws):
         *,
         groups: Mapping[str, Sequence[str | int]] | None = None,
         level: float = 0.95,
+        most: int | None = None,
     ) -> list[Relevance]:
         """How much functions vary with each column and over which length, most relevant first.
 
@@ -159,6 +160,9 @@ class Explanations(PosteriorDraws):
             those of each category of the table that the model was fitted to.
         level
             Of the intervals over posterior draws.
+        most
+            How many columns (and groups), where there are more: those with which functions vary
+            most at a glance, which takes a fraction of the time (None: all).
 
         Returns
         -------
@@ -167,6 +171,7 @@ class Explanations(PosteriorDraws):
         """
         rows = self._explained_rows(X)
         level = checks.fraction("level", level)
+        most = None if most is None else checks.whole("most", most)
         known = {} if self.columns_ is None else self.columns_.groups
         asked = {
             name: [number for column in columns for number in column_numbers(self, column)]
@@ -182,7 +187,7 @@ class Explanations(PosteriorDraws):
             if number not in grouped
         }
         noun = "functions" if self.TASK == "regression" else "logits"
-        return relevance_of(self._standard_functions, rows, alone | together, level, noun)
+        return relevance_of(self._standard_functions, rows, alone | together, level, noun, most)
 
     def _is_category(self, column: str | int) -> bool:
         return self.columns_ is not None and column in self.columns_.groups

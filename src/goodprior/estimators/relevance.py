@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+GLANCED = 100  # rows by which groups are chosen, where only some are asked for
 EXCHANGES = 4  # permutations of the rows over which a share is averaged
 STEP = 0.01  # of the central differences, in standard deviations of the column
 SMALLEST = float(np.finfo(np.float32).tiny)  # stands for a variance of zero
@@ -68,6 +69,7 @@ def relevance_of(
     groups: Mapping[str, list[int]],
     level: float = 0.95,
     noun: str = "functions",
+    most: int | None = None,
 ) -> list[Relevance]:
     """The relevance of each group of columns, most relevant first.
 
@@ -83,6 +85,8 @@ def relevance_of(
         Of the intervals over draws.
     noun
         What the draws are called.
+    most
+        How many groups, where there are more: those with which functions vary most at a glance.
 
     Examples
     --------
@@ -93,6 +97,8 @@ def relevance_of(
     functions vary over about 1.1 (1.1 to 1.1) in a: 93 % of their variance
     functions vary over about 3.2 (3.2 to 3.2) in b: 10 % of their variance
     """
+    if most is not None and len(groups) > most:
+        groups = _with_most_change(functions, rows, groups, most)
     values = functions(rows)
     levels = [0.5, (1 - level) / 2, (1 + level) / 2]
     found = []
@@ -101,6 +107,15 @@ def relevance_of(
         lengths = np.quantile(_lengthscale(functions, rows, values, columns), levels).tolist()
         found.append(Relevance(name, middle, low, high, *lengths, noun=noun))
     return sorted(found, key=lambda each: -each.share)
+
+
+def _with_most_change(
+    functions: Callable[[Rows], Functions], rows: Rows, groups: Mapping[str, list[int]], most: int
+) -> dict[str, list[int]]:
+    rows = rows[np.linspace(0, len(rows) - 1, min(GLANCED, len(rows))).round().astype(int)]
+    values = functions(rows)
+    changes = {n: mean_square_change(functions, rows, values, c) for n, c in groups.items()}
+    return {name: groups[name] for name in sorted(changes, key=lambda n: -changes[n])[:most]}
 
 
 def mean_square_change(
