@@ -214,3 +214,24 @@ def test_the_posterior_in_base_space_is_that_of_the_weights():
 def test_at_least_one_flow_is_asked_for():
     with pytest.raises(ValueError, match="flows must be a whole number of at least 1, got 0"):
         FlowPrior(Line(jnp.zeros(2)), flows=0, key=jax.random.key(0))
+
+
+def test_without_flows_on_it_the_last_layer_is_gaussian_whatever_the_others_are():
+    network, key = MLP(2, (3,), 1, key=jax.random.key(0)), jax.random.key(1)
+    below = strong(FlowPrior(network, 2, on_readout=False, key=key), seed=0, size=0.5)
+    assert list(below.flows) == ["layers.0"]
+    assert list(FlowPrior(network, 2, key=key).flows) == ["layers.0", "layers.1"]
+    latent = below.sample(key)
+    weights = below.weights(latent)
+    np.testing.assert_array_equal(weights.layers[1].weight, latent.layers[1].weight)
+    assert np.abs(weights.layers[0].weight - latent.layers[0].weight).max() > 0.01
+    part = below.gaussian_part(latent)
+    assert part.layers[0].weight is None
+    assert part.layers[1].bias is latent.layers[1].bias
+
+
+def test_the_penalty_on_scales_has_the_squared_lengths_of_the_flows_moves():
+    prior = on_fifty_weights()
+    moves = [flow.u for flows in prior.flows.values() for flow in flows]
+    expected = float(prior.base.scale_penalty()) + sum(float(jnp.sum(u * u)) for u in moves)
+    np.testing.assert_allclose(float(prior.scale_penalty()), expected, rtol=1e-5)

@@ -10,7 +10,7 @@ from goodprior.inference import Heteroscedastic
 from goodprior.inference.samplers.mclmc import State
 from goodprior.networks import MLP, Dense, WithLogNoise
 from goodprior.priors import GibbsHierarchicalPrior
-from tests.monte_carlo import LIMIT
+from tests.monte_carlo import LIMIT, assert_mean
 
 KEY = jax.random.key(0)
 X = np.linspace(-2, 2, 30)[:, None]
@@ -155,3 +155,41 @@ def test_function_values_are_those_of_nuts_with_all_weights():
         error = np.hypot(*(np.asarray(array_stats.mcse(b)) for b in below))
         z = (below[0].mean((1, 2)) - below[1].mean((1, 2))) / error
         assert np.abs(z).max() < LIMIT, (level, z)
+
+
+SCALES = jnp.array([1.0, 0.5, 2.0, 1.0, 1.0, 0.7, 1.5, 1.0])
+
+
+def gaussian(position, batch):
+    return -0.5 * jnp.sum((position / SCALES) ** 2)
+
+
+def test_steps_draw_from_a_gaussian():
+    """Moments in closed form, from means over stretches that are longer than the memory."""
+    sampler = MCLMC()
+    state = sampler.recompute(sampler.init(KEY, SCALES), None, gaussian)
+    state = state._replace(step_size=jnp.asarray(0.5))
+
+    def step(state, key):
+        state, info = sampler.step(key, state, None, gaussian)
+        return state, (state.position, info.acceptance)
+
+    keys = jax.random.split(jax.random.key(3), 60_000)
+    _, (positions, made) = jax.jit(lambda: jax.lax.scan(step, state, keys))()
+    assert made.all()
+    stretches = np.asarray(positions / SCALES).reshape(200, 300, -1)
+    assert_mean(stretches.mean(axis=1), 0.0)
+    assert_mean((stretches**2).mean(axis=1), 1.0)
+
+
+def test_burn_in_begins_with_a_descent():
+    sampler = MCLMC(burn_in=1000)
+    state = sampler.init(KEY, 2.0 * SCALES)
+
+    def step(state, number):
+        return sampler.warm_up(KEY, state, None, gaussian, number)[0], None
+
+    numbers = jnp.arange(sampler.burn_in // 10)
+    state, _ = jax.jit(lambda: jax.lax.scan(step, state, numbers))()
+    assert gaussian(2.0 * SCALES, None) == -16.0
+    assert gaussian(state.position, None) > -4.0
