@@ -48,8 +48,8 @@ for name, model in models.items():
 
 # %%
 # Along each column, the others at their means; dots are rows with all values of the others, so
-# that a curve need not go through their middle. The belief that knows about columns sees that the
-# bed has no effect, and finds the waves of the dose.
+# that a curve need not go through their middle. The belief that knows about columns was told
+# that the bed has no effect, and finds the waves of the dose.
 
 figure, axes = plt.subplots(2, 3, figsize=(10, 5.4), sharey=True, layout="constrained")
 for row, (name, model) in zip(axes, models.items(), strict=True):

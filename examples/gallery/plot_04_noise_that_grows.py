@@ -2,9 +2,9 @@
 Noise that grows
 ================
 
-By default the regressor learns a noise level that depends on the inputs. `likelihood="gaussian"`
-learns one level for all, which is then too wide in one place and too narrow in another;
-`likelihood="student-t"` is for single rows that are far off.
+By default the regressor learns a noise level that depends on the inputs, with tails for single rows
+that are far off. `likelihood="gaussian"` learns one level for all, which is then too wide in one
+place and too narrow in another.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ y_new = 2 * x_new + 3 * np.sin(x_new) + rng.normal(0, 0.2 + 0.3 * x_new)
 # How often is a new observation inside its 90 % interval, on the left and on the right?
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True, layout="constrained")
-for ax, likelihood in zip(axes, ("gaussian", "heteroscedastic"), strict=True):
+for ax, likelihood in zip(axes, ("gaussian", "auto"), strict=True):
     model = BNNRegressor(
         belief={"lengthscale": 2, "amplitude": 8},
         likelihood=likelihood,

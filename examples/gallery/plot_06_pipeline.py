@@ -2,9 +2,9 @@
 Text and categories in a pipeline
 =================================
 
-Estimators take numbers. A `ColumnTransformer` makes numbers of text and categories, fills gaps, and
-cross-validation sees all of it as one estimator. (On the command line `goodprior fit` does this by
-itself.)
+Estimators encode text, categories and dates by themselves, as `goodprior fit` does. Where you want
+another encoding, a `ColumnTransformer` makes numbers of columns and fills gaps, and
+cross-validation sees all of it as one estimator.
 """
 
 import matplotlib.pyplot as plt
