@@ -43,7 +43,10 @@ def calibrate(
     ] = 200,
     points: Annotated[int, typer.Option(help="Rows at which functions are ranked.", min=1)] = 3,
     budget: Annotated[
-        float | None, typer.Option(help="Seconds after which it ends with what there is.")
+        float | None,
+        typer.Option(
+            help="Seconds after which it ends with what there is.", callback=options.seconds
+        ),
     ] = None,
     out: Annotated[
         list[Path] | None,
@@ -66,8 +69,6 @@ def calibrate(
     paths = out or [Path("calibration.png")]
     for path in paths:
         check_output(path, *ENDINGS)
-    if budget is not None and not budget > 0:
-        raise typer.BadParameter("must be a number of seconds above zero", param_hint="--budget")
     with report_errors(), report_warnings():
         from goodprior.commands.model_file import open_model
 

@@ -57,8 +57,6 @@ def compare(
     """
     if out is not None:
         check_output(out, ".html", ".json")
-    if budget is not None and not budget > 0:
-        raise typer.BadParameter("must be a number of seconds above zero", param_hint="--budget")
 
     def say(text: str) -> None:
         if not quiet:

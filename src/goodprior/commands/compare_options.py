@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from goodprior.commands.options import seconds
+
 Priors = Annotated[
     list[str] | None,
     typer.Option(help="Priors to compare, such as gpi-g,gpi-h. Default: fg,gpi-g,gpi-h."),
@@ -18,7 +20,8 @@ Peers = Annotated[
     bool, typer.Option(help="Also scikit-learn's Gaussian process and boosting, as references.")
 ]
 Budget = Annotated[
-    float | None, typer.Option(help="Seconds for all fits, which share what is left of them.")
+    float | None,
+    typer.Option(help="Seconds for all fits, which share what is left of them.", callback=seconds),
 ]
 Checkpoint = Annotated[
     Path | None,

@@ -65,8 +65,6 @@ def fit(
     something is wrong with the command or the table.
     """
     check_output(out, ".safetensors")
-    if budget is not None and not budget > 0:
-        raise typer.BadParameter("must be a number of seconds above zero", param_hint="--budget")
 
     def say(text: str) -> None:
         if not quiet:

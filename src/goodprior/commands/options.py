@@ -115,9 +115,21 @@ Quick = Annotated[bool, typer.Option("--quick", help="A first look: short chains
 Draws = Annotated[
     int | None, typer.Option(help="Draws to keep per chain; more of them take longer.", min=2)
 ]
+
+
+def seconds(value: float | None) -> float | None:
+    """The value of an option that is a number of seconds, or a message that it is none."""
+    if value is not None and not value > 0:
+        raise typer.BadParameter("must be a number of seconds above zero")
+    return value
+
+
 Budget = Annotated[
     float | None,
-    typer.Option(help="Seconds after which the fit ends with what there is, whatever the method."),
+    typer.Option(
+        help="Seconds after which the fit ends with what there is, whatever the method.",
+        callback=seconds,
+    ),
 ]
 
 _DETAILS = "Noise, network and sampler (chosen by themselves)"
