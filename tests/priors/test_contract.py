@@ -308,3 +308,13 @@ def test_strain_grows_as_the_tuned_scales_leave_one(make):
     far = jax.tree.map(lambda leaf: leaf + 3 if eqx.is_inexact_array(leaf) else leaf, plain)
     straight, strained = (eqx.filter_jit(lambda p: p.scale_penalty())(p) for p in (plain, far))
     assert 0 <= straight < strained
+
+
+def test_a_prior_that_has_one_form_is_the_same_object_in_every_form():
+    """Estimators tell by that whether a prior that they were given is used as it is."""
+    gaussian = GaussianPrior(small_network())
+    both = NoiseNetworkPrior(gaussian, GaussianPrior(small_network(1)))
+    for prior in (gaussian, both):
+        assert prior.in_form("noncentred") is prior
+    hierarchical = NoiseNetworkPrior(GibbsHierarchicalPrior(small_network()), both.log_noise)
+    assert isinstance(hierarchical.in_form("noncentred").function, NoncentredHierarchicalPrior)

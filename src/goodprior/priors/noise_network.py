@@ -64,7 +64,8 @@ class NoiseNetworkPrior(Prior):
         return FunctionAndNoise(self.function.start(key_function), self.log_noise.start(key_noise))
 
     def in_form(self, form: Form) -> "NoiseNetworkPrior":
-        return NoiseNetworkPrior(self.function.in_form(form), self.log_noise)
+        function = self.function.in_form(form)
+        return self if function is self.function else NoiseNetworkPrior(function, self.log_noise)
 
     def weights(self, latent: Latent) -> PyTree:
         return WithLogNoise(
