@@ -34,6 +34,14 @@ FAMILY = {
         [[0.1, -1.0], [0.5, 2.0], [0.0, 0.0]],
         lambda f, y: stats.norm.logpdf(y, f[:2], np.sqrt(np.exp(f[2:]) + 0.01)).sum(),
     ),
+    "heteroscedastic, with tails": (
+        Heteroscedastic((0.01, 0.3), degrees=5.0),
+        2,
+        [[0.1, -1.0], [0.5, 2.0], [0.0, 0.0]],
+        lambda f, y: stats.t.logpdf(
+            y, 5.0, f[:2], np.sqrt(np.exp(f[2:]) + np.array((0.01, 0.3)))
+        ).sum(),
+    ),
     "categorical": (
         Categorical(4),
         1,
@@ -120,6 +128,8 @@ def test_heteroscedastic_noise_cannot_vanish():
         (lambda: StudentT(-0.1), "scale must be a finite number above zero"),
         (lambda: StudentT(1.0, 2.0), "degrees must be above 2"),
         (lambda: StudentT(1.0, float("nan")), "degrees must be above 2"),
+        (lambda: Heteroscedastic((0.1, 0.0)), "least_variance must be a finite number above zero"),
+        (lambda: Heteroscedastic(0.1, 0.0), "typical_variance must be a finite number above zero"),
         (lambda: Heteroscedastic(0.0), "least_variance must be a finite number above zero"),
         (lambda: Categorical(1), "classes must be a whole number of at least 2, got 1"),
         (lambda: Categorical(3).targets([0, 3]), "from 0 to 2; found values from 0 to 3"),
