@@ -114,7 +114,7 @@ def test_chains_that_meet_a_stiffer_place_go_on_with_shorter_steps():
     state = before.run_state._replace(chains=chains._replace(sampler=states))
     after = run(sampler, draws=12, resume=eqx.tree_at(lambda p: p.run_state, before, state))
     ratio = np.asarray(after.run_state.chains.sampler.step_size / states.step_size)
-    assert ((ratio > 0.15) & (ratio < 0.6)).all(), ratio
+    assert ((ratio > 0.1) & (ratio < 0.6)).all(), ratio  # 0.2 is right, give or take one halving
 
 
 def test_starts_where_the_density_is_not_finite_find_back():
