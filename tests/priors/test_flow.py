@@ -230,6 +230,13 @@ def test_without_flows_on_it_the_last_layer_is_gaussian_whatever_the_others_are(
     assert part.layers[1].bias is latent.layers[1].bias
 
 
+def test_a_network_of_the_last_layer_alone_may_have_no_flows():
+    prior = FlowPrior(MLP(2, (), 1, key=jax.random.key(0)), on_readout=False, key=jax.random.key(1))
+    assert prior.flows == {}
+    assert prior.scale_penalty() == prior.base.scale_penalty()
+    assert prior.functions(jax.random.key(2), jnp.zeros((3, 2)), 4).shape == (4, 3, 1)
+
+
 def test_the_penalty_on_scales_has_the_squared_lengths_of_the_flows_moves():
     prior = on_fifty_weights()
     moves = [flow.u for flows in prior.flows.values() for flow in flows]

@@ -148,8 +148,8 @@ class FlowPrior(Prior):
 
     def scale_penalty(self) -> Float[Array, ""]:
         """That of the base, and the squared lengths of the flows' `u`."""
-        pushes = [jnp.sum(flow.u**2) for flows in self.flows.values() for flow in flows]
-        return self.base.scale_penalty() + jnp.sum(jnp.stack(pushes))
+        pushes = (jnp.sum(flow.u**2) for flows in self.flows.values() for flow in flows)
+        return sum(pushes, start=self.base.scale_penalty())
 
     def weights_log_prob(self, arrays: PyTree) -> Float[Array, ""]:
         """The log density of given weights."""
